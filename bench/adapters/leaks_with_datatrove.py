@@ -12,26 +12,10 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow.parquet as pq
-from _task import texts, words
+from _datatrove_words import Words
+from _task import texts
 from datatrove.data import Document
 from datatrove.pipeline.decont import NGramsDecontConfig, NGramsDecontFilter, NGramsDecontIndexer
-from datatrove.utils.word_tokenizers import WordTokenizer
-
-
-class Words(WordTokenizer):
-    """The words that all have."""
-
-    def word_tokenize(self, text: str) -> list[str]:
-        """The words of a text."""
-        return words(text)
-
-    def sent_tokenize(self, text: str) -> list[str]:
-        """Not asked for."""
-        return [text]
-
-    def span_tokenize(self, text: str) -> list[tuple[int, int]]:
-        """Not asked for."""
-        return [(0, len(text))]
 
 
 def main(evals: str, documents: str, home: str, answer: str, *, queries: bool, timed: int) -> None:  # noqa: PLR0913  (what the command line says)

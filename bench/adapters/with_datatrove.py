@@ -9,7 +9,8 @@ import json
 from pathlib import Path
 
 import pyarrow.parquet as pq
-from _task import Task, task, words
+from _datatrove_words import Words
+from _task import Task, task
 from datatrove.executor import LocalPipelineExecutor
 from datatrove.pipeline.dedup import MinhashDedupSignature
 from datatrove.pipeline.dedup.minhash import (
@@ -21,7 +22,6 @@ from datatrove.pipeline.dedup.minhash import (
 from datatrove.pipeline.readers import ParquetReader
 from datatrove.pipeline.writers import JsonlWriter, ParquetWriter
 from datatrove.utils.text import TextNormConfig
-from datatrove.utils.word_tokenizers import WordTokenizer
 
 AS_IT_IS = TextNormConfig(
     lowercase=False,
@@ -30,22 +30,6 @@ AS_IT_IS = TextNormConfig(
     norm_unicode_diacritics=False,
     norm_numbers=False,
 )
-
-
-class Words(WordTokenizer):
-    """The words that all have."""
-
-    def word_tokenize(self, text: str) -> list[str]:
-        """The words of a text."""
-        return words(text)
-
-    def sent_tokenize(self, text: str) -> list[str]:
-        """Not asked for."""
-        return [text]
-
-    def span_tokenize(self, text: str) -> list[tuple[int, int]]:
-        """Not asked for."""
-        return [(0, len(text))]
 
 
 def config(given: Task) -> MinhashConfig:

@@ -51,7 +51,9 @@ def test_evaluate_draws_pairs_to_label(tmp_path):
     result = run("evaluate", DEMO, "--to-label", "7", "-o", tmp_path / "pairs.tsv")
     assert (0, 8) == (result.exit_code, len((tmp_path / "pairs.tsv").read_text("utf-8").splitlines())), result.stderr
     assert "Write 1 (the same) or 0 into the column label" in result.stdout
-    for given, message in ((["-o", "a.md"], "needs a .tsv file"), ([], "needs a .tsv"), (["--truth", DEMO], "exclude")):
+    ignored = [["--truth", DEMO], ["--methods", "digest"], ["--near", "0.5"], ["--json"], ["--least-label", "1"]]
+    others = [(given, f"{given[0]} does nothing with --to-label") for given in ignored]
+    for given, message in ((["-o", "a.md"], "needs a .tsv file"), ([], "needs a .tsv"), *others):
         refused = run("evaluate", DEMO, "--to-label", "7", *given)
         assert (2, True) == (refused.exit_code, message in refused.stderr)
 

@@ -22,11 +22,18 @@ class Shelf:
         self.questions: list[int] = []  # how many were asked together
         self.gate = threading.Event()
         self.gate.set()
+        self.arrived = 0  # how many calls have come to the gate
         self.closed = 0
 
     def open(self, *, read_only):
         """A connection."""
         return FakeIndex(self)
+
+    def pass_gate(self):
+        """Wait until it is open."""
+        with self.lock:
+            self.arrived += 1
+        self.gate.wait()
 
 
 class FakeIndex:
@@ -42,7 +49,7 @@ class FakeIndex:
 
     def add(self, documents, *, if_new=False, replace=False, limit=10):
         """All or nothing: a text of `fail` fails."""
-        self.shelf.gate.wait()
+        self.shelf.pass_gate()
         time.sleep(self.shelf.seconds)
         if any("fail" in each.get("text", "").split() for each in documents):
             raise ValueError(documents[0]["text"])
@@ -76,7 +83,7 @@ class FakeIndex:
 
     def query(self, documents, *, limit=10, threshold=None, where=None):
         """The best first."""
-        self.shelf.gate.wait()
+        self.shelf.pass_gate()
         time.sleep(self.shelf.seconds)
         texts = [each if isinstance(each, str) else each.get("text", "") for each in documents]
         if "fail" in texts:

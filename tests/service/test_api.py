@@ -401,10 +401,13 @@ def test_beyond_the_queues_clients_are_sent_away(shelf):
     """Readers and writer alike: 429 with Retry-After; what was accepted is answered."""
     with running(shelf.open, queue=2, readers=1) as served, ThreadPoolExecutor(20) as pool:
         shelf.gate.clear()
-        asked = [pool.submit(served.client.post, "/query", json={"text": "a"}) for _ in range(10)]
-        changes = [
-            pool.submit(served.client.post, "/documents", json={"id": f"d{n}", "text": f"{n}"}) for n in range(10)
-        ]
+        asked, changes = [], []
+        for number in range(10):
+            document = {"id": f"d{number}", "text": f"{number}"}
+            asked.append(pool.submit(served.client.post, "/query", json={"text": "a"}))
+            changes.append(pool.submit(served.client.post, "/documents", json=document))
+            if number == 0:
+                eventually(lambda: shelf.arrived == 2)  # what comes now, waits
         eventually(lambda: min(sum(each.done() for each in futures) for futures in (asked, changes)) >= 5)
         shelf.gate.set()
         for futures in (asked, changes):
@@ -458,9 +461,11 @@ def test_questions_that_wait_are_asked_together(shelf):
 
     with running(shelf.open, readers=1, timeout=PATIENCE) as served:
         threads = [threading.Thread(target=ask, args=(number,)) for number in range(20)]
-        for number, thread in enumerate(threads):
+        threads[0].start()
+        eventually(lambda: shelf.arrived)  # or the second would be asked together with it
+        for number, thread in enumerate(threads[1:], start=1):
             thread.start()
-            assert eventually(lambda number=number: served.metric("nearsame_waiting", kind="read") >= number)
+            eventually(lambda number=number: served.metric("nearsame_waiting", kind="read") >= number)
         shelf.gate.set()
         for thread in threads:
             thread.join()

@@ -30,7 +30,7 @@ def _is_about_one(option: options.Spec) -> bool:
     sourceoptions.TEXT_COLUMN,
     sourceoptions.ID_COLUMN,
     sourceoptions.FEATURES_COLUMN,
-    options.spec("--vector-column", metavar="NAME", help="hyperplane: list column of numbers.", stands="vector"),
+    sourceoptions.VECTOR_COLUMN,
     *sourceoptions.PAGES,
     options.spec("--encoding", metavar="NAME", help="Of text files, as in latin-1, or auto.", stands="UTF-8"),
     options.spec("--max-record", metavar="SIZE", help="Longer records have no line.", stands="64MB"),

@@ -4,7 +4,6 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.core import ParameterSource
 
 from nearsame.cli import options, recipeoptions, sourceoptions
 from nearsame.cli.engine import check, running_on
@@ -151,13 +150,8 @@ def _wanted(ctx: click.Context, given: dict[str, Any], recipe: Any) -> Any:
     """The method; without the layer text none, unless one was asked for, which is then an error."""
     if given["use"] is None or "text" in given["use"]:
         return recipe
-    options_given = {
-        str(param.name)
-        for param in ctx.command.params
-        if getattr(param, "setting", False) or param.name == "method"
-        if ctx.get_parameter_source(str(param.name)) is not ParameterSource.DEFAULT
-    }
-    return recipe if options_given else None
+    is_asked = any(getattr(param, "setting", False) or param.name == "method" for param in options.typed(ctx))
+    return recipe if is_asked else None
 
 
 def _check(given: dict[str, Any]) -> None:

@@ -11,6 +11,8 @@ from nearsame.printable import printable
 from nearsame.recipes.choices import JudgedBy
 
 __all__ = ["evaluate"]
+
+_OF_METHODS = ("methods", "truth", "least_label", "near", "measure", "as_json")  # and not of pairs to be judged
 _EVALUATING = options.section(
     "Method",
     options.spec(
@@ -75,7 +77,8 @@ _EVALUATING = options.section(
     options.in_json("All of it", "tables"),
 )
 @options.running
-def evaluate(**given: Any) -> None:
+@click.pass_context
+def evaluate(ctx: click.Context, /, **given: Any) -> None:
     """Run several methods on one corpus, and hold their answers against the right one.
 
     SOURCE is as in `nearsame dedup`. Shown are pairs, precision, recall, F1, the adjusted Rand index of the clusters,
@@ -87,7 +90,7 @@ def evaluate(**given: Any) -> None:
     from nearsame.studies import evaluate as study
 
     if given["to_label"] is not None:
-        _draw(given)
+        _draw(ctx, given)
         return
     path = given["output"]
     if path is not None:
@@ -114,16 +117,15 @@ def evaluate(**given: Any) -> None:
         click.echo(printable(line))
 
 
-def _draw(given: dict[str, Any]) -> None:
+def _draw(ctx: click.Context, given: dict[str, Any]) -> None:
     """Pairs for somebody to judge, and what to do with them."""
     from nearsame.outputs import console, reports
     from nearsame.studies import labelling
 
     path, number = given["output"], given["to_label"]
-    if given["truth"] is not None:
-        raise ConfigError(
-            "--to-label draws pairs and --truth reads them: they exclude each other", hint="Leave one out."
-        )
+    for param in options.typed(ctx):
+        if param.name in _OF_METHODS:
+            raise ConfigError(f"{param.opts[0]} does nothing with --to-label", hint="Leave one of them out.")
     if path is None or not path.endswith(".tsv"):
         raise ConfigError("--to-label needs a .tsv file to write", hint="Name it with -o, as in -o pairs.tsv.")
     with console.watched(quiet=given["quiet"]) as progress:

@@ -147,10 +147,8 @@ def _texts(ctx: click.Context, given: dict[str, Any]) -> "Explanation":
 
 def _refuse_others(ctx: click.Context, option: str, known: tuple[str, ...]) -> None:
     """Refuse what does nothing beside an option."""
-    for param in ctx.command.params:
-        named = str(param.name)
-        is_given = ctx.get_parameter_source(named) is not click.core.ParameterSource.DEFAULT
-        if is_given and named not in (*known, "everything", "as_json", "markdown"):
+    for param in options.typed(ctx):
+        if param.name not in (*known, "everything", "as_json", "markdown"):
             shown = param.opts[0] if isinstance(param, click.Option) else "a text"
             raise ConfigError(f"{option} takes no {shown.removeprefix('a ')}", hint="Leave one of them out.")
 

@@ -376,6 +376,12 @@ def in_json(what: str, stands: str = "summary") -> Spec:
     return spec("--json", "as_json", is_flag=True, help=f"{what} as JSON on standard output.", stands=stands)
 
 
+def typed(ctx: click.Context) -> list[click.Parameter]:
+    """What was typed, of all that a command takes."""
+    default = click.core.ParameterSource.DEFAULT
+    return [param for param in ctx.command.params if ctx.get_parameter_source(str(param.name)) is not default]
+
+
 def given_options(given: Mapping[str, Any], known: type) -> dict[str, Any]:
     """The options of the command line that a call of the library takes by the same name: `known` declares these."""
     names = [name for name in known.__annotations__ if name in given and name not in _SEEN_TO]

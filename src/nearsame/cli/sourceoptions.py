@@ -27,6 +27,7 @@ __all__ = [
 
 TEXT_COLUMN = spec("--text-column", metavar="NAME", help="Column of texts.", stands="text, content, or the only one")
 ID_COLUMN = spec("--id-column", metavar="NAME", help="Column of ids.", stands="id, or else file:row")
+VECTOR_COLUMN = spec("--vector-column", metavar="NAME", help="hyperplane: list column of numbers.", stands="vector")
 FEATURES_COLUMN = spec(
     "--features-column", metavar="NAME", help="List column of ready items, in place of text.", stands="none"
 )
@@ -104,7 +105,7 @@ def sources(function: Callable[..., Any]) -> Callable[..., Any]:
         spec("--against-text-column", metavar="NAME", help="Of --against, if it is another.", stands="the same"),
         spec("--against-id-column", metavar="NAME", help="Of --against, if it is another.", stands="the same"),
         FEATURES_COLUMN,
-        spec("--vector-column", metavar="NAME", help="hyperplane: list column of numbers.", stands="vector"),
+        VECTOR_COLUMN,
         spec(
             "--codes-column",
             metavar="NAME",

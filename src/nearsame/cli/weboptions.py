@@ -86,12 +86,8 @@ def recipe_of(given: dict[str, Any]) -> "CanonicalUrl | None":
 
 def given_names(ctx: click.Context, section: str) -> list[str]:
     """The options of a section that were typed, as they are spelt."""
-    typed = click.core.ParameterSource.COMMANDLINE
-    return [
-        param.opts[0]
-        for param in ctx.command.params
-        if isinstance(param, Option) and param.section == section and ctx.get_parameter_source(str(param.name)) == typed
-    ]
+    typed = (param for param in options.typed(ctx) if isinstance(param, Option))
+    return [param.opts[0] for param in typed if param.section == section]
 
 
 def for_comparing(ctx: click.Context) -> list[str]:

@@ -149,7 +149,10 @@ def _answers(evaluation: Evaluation) -> Table:
     columns = ("method", "against", "pairs", "true", "precision", "recall", "F1", "Rand")
     unjudged = sum(score.unjudged or 0 for score in evaluation.scores)
     remark = "Rand: the adjusted Rand index of the clusters. A pair that nobody has judged counts nowhere."
-    return Table("Answers", columns, rows, remark if unjudged else remark.split(". ", 1)[0] + ".", ("against",))
+    remark = remark if unjudged else remark.split(". ", 1)[0] + "."
+    if isinstance(evaluation.advice, Advice) and evaluation.advice.weighed:
+        remark += " Each judged pair counts once here, whatever it stands for."
+    return Table("Answers", columns, rows, remark, ("against",))
 
 
 def _answer(score: Score) -> tuple[str, ...]:

@@ -8,6 +8,7 @@
 """
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TypeVar
 
 import numpy as np
@@ -17,7 +18,7 @@ import pyarrow as pa
 from nearsame import arrow, schemas
 from nearsame.kernels import chains
 from nearsame.kernels.prefixes import Shares
-from nearsame.stages.keys.prefix import ItemCounts, PrefixKeys
+from nearsame.stages.keys.prefix import ItemCounts, KeyRoom, PrefixKeys, counted
 
 __all__ = ["ChainKeys", "Splitting", "keys_of_sets", "plan_splitting"]
 
@@ -91,17 +92,14 @@ class ChainKeys:
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """KEYS of a batch of FEATURES."""
         lists, rows, scale = arrow.lists(batch.column("items")), arrow.ints(batch.column("row")), self.counts.scale
-        counts = np.zeros(int(lists.sizes.sum()), np.uint8)
-        self.counts.fill_for(self.shares, lists, counts, np.cumsum(lists.sizes) - lists.sizes)
-        room = self._room(lists.sizes)
-        out = np.empty(room, np.uint64), np.empty(room, np.int64), np.empty(room, np.int32), np.empty(room, np.uint8)
+        counts, _ = counted(batch, lists, partial(self.counts.fill_for, self.shares))
+        out = KeyRoom.of(self._room(lists.sizes))
         depth, limit, largest = self.splitting.depth, self.splitting.limit, self.splitting.largest
         filled = 0
         if scale is not None:
             splitting = (depth, limit, scale.num_sets, scale.weights)
-            filled = chains.chain_keys(*lists, arrow.frozen(counts), rows, self.shares, largest, splitting, out)
-        columns = (out[0][:filled].view(np.int64), *(column[:filled] for column in out[1:]))
-        return pa.RecordBatch.from_arrays([pa.array(column.copy()) for column in columns], schema=schemas.KEYS)
+            filled = chains.chain_keys(*lists, counts, rows, self.shares, largest, splitting, tuple(out))
+        return out.batch(filled)
 
     def _room(self, sizes: npt.NDArray[np.int64]) -> int:
         """No fewer entries than sets of these sizes can have; room that is not written to costs nothing."""

@@ -11,9 +11,9 @@
    largest count allows (1.054 for 100,000). In a small universe all items are frequent, and the rarest first pays.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,9 +30,11 @@ __all__ = [
     "Counting",
     "FullSlots",
     "ItemCounts",
+    "KeyRoom",
     "PrefixKeys",
     "Scale",
     "class_edges",
+    "counted",
     "plan_counting",
 ]
 
@@ -305,22 +307,41 @@ class PrefixKeys:
 
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """KEYS of a batch of FEATURES."""
-        lists, rows = arrow.lists(batch.column("items")), arrow.ints(batch.column("row"))
-        most = int(lists.sizes.sum())
-        starts = np.cumsum(lists.sizes) - lists.sizes
-        if self.counts is None:
-            counts = arrow.ints(batch.column("counts").values)
-            starts = arrow.list_offsets(batch.column("counts"))[:-1]
-        else:
-            counts = np.zeros(most, np.uint8)
-            if self.everything:
-                self.counts.fill(lists, counts, starts)
-            else:
-                self.counts.fill_for(self.shares, lists, counts, starts)
-        keys, key_rows = np.empty(most, np.uint64), np.empty(most, np.int64)
-        places, probes = np.empty(most, np.int32), np.empty(most, np.uint8)
-        filled = prefixes.prefix_keys(
-            *lists, arrow.frozen(counts), starts, rows, self.shares, self.everything, keys, key_rows, places, probes
+        lists, rows, table = arrow.lists(batch.column("items")), arrow.ints(batch.column("row")), self.counts
+        fill = table and (table.fill if self.everything else partial(table.fill_for, self.shares))
+        counts, starts = counted(batch, lists, fill)
+        out = KeyRoom.of(int(lists.sizes.sum()))
+        filled = prefixes.prefix_keys(*lists, counts, starts, rows, self.shares, self.everything, *out)
+        return out.batch(filled)
+
+
+class KeyRoom(NamedTuple):
+    """What a kernel writes keys to."""
+
+    keys: npt.NDArray[np.uint64]
+    rows: npt.NDArray[np.int64]
+    places: npt.NDArray[np.int32]
+    probes: npt.NDArray[np.uint8]
+
+    @classmethod
+    def of(cls, most: int) -> "KeyRoom":
+        """Room for so many."""
+        return cls(
+            np.empty(most, np.uint64), np.empty(most, np.int64), np.empty(most, np.int32), np.empty(most, np.uint8)
         )
-        columns = (keys[:filled].view(np.int64), key_rows[:filled], places[:filled], probes[:filled])
-        return pa.RecordBatch.from_arrays([pa.array(column.copy()) for column in columns], schema=schemas.KEYS)
+
+    def batch(self, filled: int) -> pa.RecordBatch:
+        """KEYS: as many as were written."""
+        columns = (self.keys.view(np.int64), *self[1:])
+        return pa.RecordBatch.from_arrays([pa.array(column[:filled].copy()) for column in columns], schema=schemas.KEYS)
+
+
+def counted(
+    batch: pa.RecordBatch, lists: arrow.Lists, fill: Callable[..., None] | None
+) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
+    """The count of each item, and where those of each set begin: as a table fills them in, or earlier passes did."""
+    if fill is None:
+        return arrow.ints(batch.column("counts").values), arrow.list_offsets(batch.column("counts"))[:-1]
+    counts, starts = np.zeros(int(lists.sizes.sum()), np.uint8), np.cumsum(lists.sizes) - lists.sizes
+    fill(lists, counts, starts)
+    return arrow.frozen(counts), starts

@@ -10,12 +10,11 @@
 from dataclasses import dataclass
 from fractions import Fraction
 
-import numpy as np
 import pyarrow as pa
 
 from nearsame import arrow, schemas
 from nearsame.kernels import weighted
-from nearsame.stages.keys.prefix import ItemCounts
+from nearsame.stages.keys.prefix import ItemCounts, KeyRoom, counted
 
 __all__ = ["WeightedKeys"]
 
@@ -32,19 +31,10 @@ class WeightedKeys:
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """KEYS of a batch of LETTERED."""
         lists, weights = arrow.lists(batch.column("items")), arrow.lists(batch.column("confirming"))
-        most = int(lists.sizes.sum())
-        starts = np.cumsum(lists.sizes) - lists.sizes
-        if self.counts is None:
-            counts = arrow.ints(batch.column("counts").values)
-            starts = arrow.list_offsets(batch.column("counts"))[:-1]
-        else:
-            counts = np.zeros(most, np.uint8)
-            self.counts.fill(lists, counts, starts)
-        keys, key_rows = np.empty(most, np.uint64), np.empty(most, np.int64)
-        places, probes = np.empty(most, np.int32), np.empty(most, np.uint8)
+        counts, starts = counted(batch, lists, self.counts and self.counts.fill)
+        out = KeyRoom.of(int(lists.sizes.sum()))
         filled = weighted.weighted_keys(
-            *lists, weights.items, weights.starts, arrow.frozen(counts), starts, arrow.ints(batch.column("row")),
-            self.threshold.numerator, self.threshold.denominator, keys, key_rows, places, probes,
+            *lists, weights.items, weights.starts, counts, starts, arrow.ints(batch.column("row")),
+            self.threshold.numerator, self.threshold.denominator, *out,
         )  # fmt: skip
-        columns = (keys[:filled].view(np.int64), key_rows[:filled], places[:filled], probes[:filled])
-        return pa.RecordBatch.from_arrays([pa.array(column.copy()) for column in columns], schema=schemas.KEYS)
+        return out.batch(filled)
