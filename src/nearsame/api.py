@@ -96,8 +96,8 @@ class DedupOptions(RunOptions, total=False):
         str | None,
         Doc(
             "Duplicates are only sought among documents of one value: of a column, of a name of folders as in"
-            " `lang=en/`, or of the `host` of their URLs. Those without a value are a group, too. Boilerplate is"
-            " counted in all documents together."
+            " `lang=en/`, or of the `host` of their URLs. Those without a value are a group, too. Boilerplate and the"
+            " frequencies of TF-IDF are counted in all documents together."
         ),
     ]
     urls: Annotated[
@@ -153,9 +153,6 @@ def dedup(
     columns = replace(_columns(options, method, policy, BESIDE), bare=chosen is not None and needs_bare(chosen))
     group_by = options["group_by"]
     if group_by is not None:
-        if method.meets_at_once:
-            message = f"group_by={group_by!r} and method={method.name}: codes are compared all at once"
-            raise ConfigError(message, hint="Choose another method, or run it for each group.")
         columns = replace(columns, order=tuple(dict.fromkeys((*columns.order, *({group_by} - {HOST})))))
     settings: dict[str, Any] = {
         **({} if group_by is None else {"group_by": group_by}),
@@ -165,7 +162,7 @@ def dedup(
     named = None if chosen is None else with_guesses(chosen, urls)
     asked = _Asked(method, policy, columns, options, settings, named, urls, within)
     if options["engine"] is not None:
-        refuse_on_spark(use=use, urls=options["urls"], group_by=group_by)
+        refuse_on_spark(use=use, urls=options["urls"])
         return required.met_by(_on_spark(asked).dedup(source, against, policy, settings))
     if named is not None:
         settings |= {"use": list(named), "urls": urls.record()}
@@ -372,6 +369,8 @@ def _on_spark(asked: _Asked) -> "Request":
 
     options = asked.options
     engine = chosen_spark(options)
+    if asked.settings.get("group_by") != HOST:
+        refuse_on_spark(url_column=options["url_column"])
     if asked.method.of_codes:
         raise not_on_spark("method", asked.method.name)
     require_columns(asked.columns, asked.method)

@@ -19,6 +19,8 @@ METHODS = {
     "minhash": ns.MinHash(threshold=0.6, shingle_size=1),
     "modp": ns.ModP(threshold=0.6, shingle_size=1, modulus=2, floor=2),
     "digest": ns.Digest(),
+    "simhash": ns.SimHash(k=16, shingle_size=1),
+    "rotated": ns.SimHash(k=16, shingle_size=1, search="adjacent"),
 }
 TEXT = "the quick brown fox jumps over the lazy dog near the river"
 ROWS = st.lists(
@@ -108,16 +110,12 @@ def test_folders_and_hosts_are_groups(tmp_path):
     assert 2 == found.stats.kept
 
 
-def test_what_cannot_be_is_refused(tmp_path):
-    """Codes, which meet all at once; Spark; a column or a host that nobody has."""
-    with pytest.raises(ConfigError, match="codes are compared all at once"):
-        ns.dedup(["a"], method="simhash", group_by="g")
+def test_what_cannot_be_is_refused():
+    """A column or a host that nobody has."""
     with pytest.raises(ColumnError, match="no column 'g'"):
         ns.dedup(["a"], group_by="g")
     with pytest.raises(ConfigError, match="group_by=host: no document has one"):
         ns.dedup(["a"], group_by="host")
-    done = run("dedup", tmp_path, "--engine", "spark", "--group-by", "g", "-o", tmp_path / "out")
-    assert (2, True) == (done.exit_code, "--group-by does nothing with --engine spark" in done.stderr)
 
 
 def test_what_is_promised_holds_within_groups(tmp_path):

@@ -23,7 +23,6 @@ _ONE_MACHINE = {
     "spreadsheet": "--spreadsheet",
     "drop_unreadable": "--drop-unreadable",
     "revisits": "--revisits",
-    "group_by": "--group-by",
     "encoding": "--encoding",
     "codes_column": "--codes-column",
     "include": "--include",

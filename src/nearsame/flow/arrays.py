@@ -20,7 +20,7 @@ from nearsame.flow.steps import OneSide, Steps
 from nearsame.kernels import tokens
 from nearsame.kernels.buckets import Meeting
 from nearsame.recipes.methods import Method
-from nearsame.sources.base import RecordRoom
+from nearsame.sources.base import Columns, RecordRoom
 from nearsame.sources.reading import Reading
 from nearsame.sources.sizes import text_bytes
 from nearsame.stages.clusters.keepers import NOBODY, Decided, inherit
@@ -30,7 +30,7 @@ from nearsame.stages.features.host_boilerplate import Hosts
 from nearsame.stages.pairs.evidence import hosts
 from nearsame.stages.texts.page_text import PageTexts
 
-__all__ = ["HOST", "Arrays", "groups_of", "placed"]
+__all__ = ["HOST", "Arrays", "groups_of", "placed", "require_host"]
 
 HOST = "host"  # of the URL: no column need be called so
 
@@ -208,10 +208,19 @@ def groups_of(reading: Reading, group_by: str) -> Rows:
         column = reading.orders[group_by].combine_chunks()
     else:
         column = hosts(reading.beside(reading.columns.beside[0]).combine_chunks())
-        if column.null_count == reading.num_documents > 0:
-            message = f"group_by={HOST}: no document has one in the column {reading.columns.beside[0]!r}"
-            raise ConfigError(message, hint="Name the column of URLs with url_column (--url-column).")
+        require_host(reading.columns, reading.num_documents, len(column) - column.null_count)
     return np.asarray(column.dictionary_encode().indices.fill_null(-1)).astype(np.int64)
+
+
+def require_host(columns: Columns, num_documents: int, num_hosts: int) -> None:
+    """Refuse groups of hosts where no document has one.
+
+    Raises:
+        ConfigError: So it is.
+    """
+    if num_documents and not num_hosts:
+        message = f"group_by={HOST}: no document has one in the column {columns.beside[0]!r}"
+        raise ConfigError(message, hint="Name the column of URLs with url_column (--url-column).")
 
 
 def placed(order: Order, keep: Keep, about: About, reading: Reading) -> tuple[Rows, tuple[str, ...]]:

@@ -16,7 +16,6 @@ from nearsame.stages.keys.headers import HeaderKeys, SampleCodes, all_meet, choo
 from nearsame.stages.keys.slices import SliceKeys
 from nearsame.stages.pairs import measures
 from nearsame.stages.pairs.join import AllPairs
-from nearsame.stages.pairs.linking import Linking
 from nearsame.stages.pairs.near import ADJACENT_NOTE, NearCodes, Neighbours
 from nearsame.stages.sketches.hyperplanes import SignCodes
 from nearsame.stages.sketches.simhash import SimHashCodes
@@ -59,9 +58,6 @@ def _near_codes(recipe: SimHash | Codes, features: tuple[Stage, ...], *, listing
         joining=(lambda bound, _: Neighbours(AllPairs(bound), bits, k))
         if adjacent
         else (lambda bound, one_side: NearCodes(bound, bits, k, tables, one_side)),
-        linking=(lambda *settings: Neighbours(Linking(*settings), bits, k))
-        if adjacent
-        else (lambda bound, *_: NearCodes(bound, bits, k, tables)),
         notes=(*([reach_note(k, bits)] if recipe.of_tokens else []), *([ADJACENT_NOTE] if adjacent else [])),
     )
 

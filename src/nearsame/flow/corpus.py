@@ -22,6 +22,7 @@ from nearsame.stages.clusters.keepers import Greedy
 from nearsame.stages.clusters.policies import Keep, Order
 from nearsame.stages.features.frequencies import FrequencyTable
 from nearsame.stages.features.host_boilerplate import Hosts
+from nearsame.stages.pairs.linking import Linking
 
 __all__ = ["NOTHING_DROPPED", "Corpus", "Dropped", "DroppedOfHost", "Met", "Question", "State"]
 
@@ -100,7 +101,7 @@ class Question:
             case "greedy":
                 return step.deciding(Greedy(bound, num_against, self.within))
             case "components":
-                linking = step.linking(bound, num_against, self.within)
+                linking = step.deciding(Linking(bound, num_against, self.within))
                 return Connected(linking, bound, weights, num_against, self.within)
 
 

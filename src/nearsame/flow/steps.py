@@ -66,9 +66,8 @@ class Steps(NamedTuple):
     sketches: Stage | None = None
     keys: Callable[[Any], Stage] | None = None  # from the counts (or None); None: equal features are all there is
     by_sketch: bool = False  # verified by the sketches, not by the features
-    deciding: Callable[[Greedy], Any] = lambda rule: rule
+    deciding: Callable[[Greedy | Linking], Any] = lambda rule: rule
     joining: Callable[[Bound, OneSide], Any] = lambda bound, _: AllPairs(bound)
-    linking: Callable[[Bound, int, bool], Any] = Linking  # for components: what joins all that `joining` would join
     notes: tuple[str, ...] = ()  # what one must know to read the answer
     second: tuple[int, Fraction] | None = None  # what pairs must reach as well: a measure, and the least value of it
     larger_first: bool = False  # larger sets stay: a container before what it contains

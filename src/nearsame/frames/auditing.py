@@ -32,6 +32,7 @@ from nearsame.flow.audits import (
 from nearsame.flow.corpus import State
 from nearsame.frames.corpus import Frames
 from nearsame.frames.deciding import Decision
+from nearsame.frames.documents import GROUP
 from nearsame.stages.pairs.audit import ALL_PARTNERS, PARTNERS
 
 __all__ = ["audit_decision", "audit_pairs"]
@@ -145,19 +146,22 @@ def _true_pairs(state: State[Frames], threshold: Fraction, samples: list[tuple[_
 
     Without `within`, only those with a document of the `against` side.
     """
-    verbs, documents = state.corpus.engine, state.corpus.documents
-    stages = tuple(
-        (
-            partners_stage(state.method, threshold, (some.rows, some.items, some.offsets), most=most),
-            some.numbers,
-        )
-        for some, most in samples
-        if some.numbers.size
-    )
+    verbs, documents, is_grouped = state.corpus.engine, state.corpus.documents, state.corpus.is_grouped
+    stages = []
+    for some, limit in samples:
+        if some.numbers.size:
+            most = ALL_PARTNERS if is_grouped else limit  # the first ones may be of other groups
+            asked = some.rows, some.items, some.offsets
+            stages.append((partners_stage(state.method, threshold, asked, most=most), some.numbers))
     if not stages:
         return verbs.frame(pa.schema([("owner", pa.int64()), ("partner", pa.int64())]).empty_table())
-    partners = _small(verbs, verbs.computed(verbs.map(state.corpus.features, _Partners(stages)).select("owner", "row")))
-    pairs = documents.select("row", "best", "side").join(partners, "row").filter("owner <> best")
+    partners = verbs.map(state.corpus.features, _Partners(tuple(stages))).select("owner", "row")
+    partners = _small(verbs, verbs.computed(partners))
+    pairs = documents.join(partners, "row").filter("owner <> best")
+    if is_grouped:
+        owners = _few(verbs, np.concatenate([some.numbers for some, _ in samples]))
+        owners = documents.join(owners, "number").selectExpr("number as owner", f"{GROUP} as own")
+        pairs = pairs.join(owners, "owner").filter(f"own = {GROUP}")
     if not within:
         pairs = pairs.filter("side = 0")
     return verbs.computed(pairs.selectExpr("owner", "best as partner").distinct())

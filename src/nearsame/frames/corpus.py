@@ -13,12 +13,13 @@ from nearsame import schemas
 from nearsame.engines.spark.ordering import numbered
 from nearsame.engines.spark.verbs import Verbs
 from nearsame.errors import ConfigError, SourceError
+from nearsame.flow.arrays import HOST, require_host
 from nearsame.flow.corpus import Met, Question, State
 from nearsame.flow.steps import Steps
 from nearsame.frames.deciding import Decision, answered, inherited
-from nearsame.frames.documents import CARRIED, STAY, FrameSide, require_one_length
+from nearsame.frames.documents import CARRIED, GROUP, STAY, FrameSide, require_one_length
 from nearsame.frames.naming import Renamed, renamed, renamings
-from nearsame.frames.priority import prioritised, unread_dates, with_moments
+from nearsame.frames.priority import prioritised, unread_dates, with_numbers
 from nearsame.frames.scoring import lengths
 from nearsame.frames.shuffling import advice, predicted
 from nearsame.recipes.arguments import not_on_spark
@@ -107,6 +108,11 @@ class Frames:
         """The side of which documents may go."""
         return self.sides[-1]
 
+    @property
+    def is_grouped(self) -> bool:
+        """Whether documents are compared only with those of their group."""
+        return self.judged.group_by is not None
+
     def hosts_by(self, share: float) -> Callable[[], Hosts]:
         """Nothing: URLs are not read here.
 
@@ -118,7 +124,7 @@ class Frames:
     def load(self, method: Method, step: Steps) -> Any:  # noqa: ARG002  (any stage reads the same)
         """A flow of the documents of all sides."""
         verbs = self.engine
-        verbs.carried = (*CARRIED, *self.keep.values)
+        verbs.carried = (*CARRIED, *self.keep.values, *([GROUP] if self.is_grouped else []))
         verbs.room.setdefault("shuffle", {})
         first, *others = (side.documents() for side in self.sides)
         for other in others:
@@ -127,7 +133,7 @@ class Frames:
             first = first.repartition(verbs.engine.partitions)
         if method.of_vectors:
             require_one_length(first)
-        return with_moments(first, self.keep, verbs)
+        return with_numbers(first, self.keep, verbs, of_hosts=self.judged.group_by == HOST)
 
     def countable(self, features: Any) -> Any:
         """Features whose table of frequencies may be sent to every worker, computed once.
@@ -176,6 +182,7 @@ class Frames:
         groups = Verbs.aggregated(self.documents.filter("size > 0"), _GROUP, several).filter("num > 1")
         joined = self.documents.join(groups, _GROUP, "left").selectExpr(
             *_KNOWN,
+            *([GROUP] if self.is_grouped else []),
             "coalesce(best, number) as best",
             "coalesce(stands_for, copies) as stands_for",
             "coalesce(last_side, side) = 0 as one_side",  # stands for documents of the against side only
@@ -183,6 +190,8 @@ class Frames:
         asked = (f"coalesce(sum({what}), 0) as `{name}`" for name, what in _SUMS.items())
         documents, sums = self.engine.told(joined, *asked, "count(distinct id) as different_ids")
         counts = {name: int(value) for name, value in sums.asDict().items()}
+        if self.judged.group_by == HOST and documents.filter(f"{GROUP} <> 0").isEmpty():
+            require_host(self.judged.columns, counts["documents"], 0)
         notes = (*self.notes, *self._unreadable(counts["unreadable"]))
         return replace(self, documents=documents, counts=counts, notes=notes)
 
@@ -243,8 +252,10 @@ class Frames:
     def offered(self, keys: Any) -> tuple[Any, int]:
         """Keys of leaders, computed once, and how many there are."""
         if not self.is_clean:
-            leaders = self._leading.select("row")
-            keys = keys.dropDuplicates(["key", "row"]).join(leaders, "row", "left_semi")
+            keys = keys.dropDuplicates(["key", "row"]).join(self._leading.select("row"), "row", "left_semi")
+        if self.is_grouped:
+            grouped = keys.join(self.documents.select("row", GROUP), "row")
+            keys = grouped.withColumn("key", self.engine.expression(f"key ^ {GROUP}")).drop(GROUP)
         keys, (number,) = self.engine.told(keys, "count(1)")
         self.engine.room["shuffle"]["keys"] = number
         return keys, number
@@ -281,12 +292,14 @@ class Frames:
 
 def _about(features: Any) -> Any:
     """One row for each different document."""
-    values = [name for name in features.columns if name.startswith("value")]
+    values = [name for name in features.columns if name.startswith("value") or name == GROUP]
     same = ["side", "bad", "id", "text_bytes", "digest_a", "digest_b", "num_tokens", "set_a", "set_b", "size"]
     narrow = features.selectExpr(
         "row", "fp", *[name for name in same if name != "size"], "cast(size(items) as bigint) as size",
         *values,
     )  # fmt: skip
+    if GROUP in values:
+        narrow = narrow.withColumn("set_a", Verbs.expression(f"set_a ^ {GROUP}"))
     minima = [f"min({name}) as {name}" for name in ["fp", *same, *values]]
     return Verbs.aggregated(narrow, ["row"], ["max(fp) as other_fp", "count(1) as copies", *minima])
 

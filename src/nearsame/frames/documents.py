@@ -14,14 +14,16 @@ from typing import Any
 
 from nearsame.engines.spark.verbs import Verbs
 from nearsame.errors import SourceError
+from nearsame.flow.arrays import HOST
 from nearsame.frames.inputs import FramePart, not_finite, quoted
 from nearsame.frames.naming import Renamed, renamed
 from nearsame.sources import Columns
 from nearsame.stages.clusters.policies import Keep
 
-__all__ = ["CARRIED", "STAY", "FrameSide", "content_of", "require_one_length"]
+__all__ = ["CARRIED", "GROUP", "STAY", "FrameSide", "content_of", "require_one_length"]
 
 CARRIED = ("fp", "side", "bad", "id")  # beside a document's features, and the values that --keep goes by
+GROUP = "grouped"  # 64 bits of its group, 0 of none: mixed into all that documents meet by
 STAY = "these documents stay, and are compared with nothing"
 _BITS = (1 << 63) - 1  # of a name
 _BYTES = frozenset({"string", "char", "varchar", "binary"})
@@ -39,6 +41,7 @@ class FrameSide:
         columns: which columns count.
         keep: what comes first.
         orders: of columns that it goes by the type in which they are compared; None: as it is.
+        group_by: what two documents must have in common: a column, or `host`.
     """
 
     number: int
@@ -46,6 +49,7 @@ class FrameSide:
     columns: Columns
     keep: Keep
     orders: Mapping[str, str | None] = field(default_factory=dict)
+    group_by: str | None = None
 
     @cached_property
     def frame(self) -> Any:
@@ -71,7 +75,15 @@ class FrameSide:
             f"{_is_bad(part, self.columns)} as bad",
             "cast(null as string) as id" if chosen.id is None else f"cast({quoted(chosen.id)} as string) as id",
             *(f"{self._order(part, str(policy.column))} as {name}" for name, policy in self.keep.values.items()),
+            *([] if self.group_by is None else [f"{self._group(part, self.group_by)} as {GROUP}"]),
         )
+
+    def _group(self, part: FramePart, name: str) -> str:
+        """What a document's group is called; of hosts, its URL."""
+        url = self.columns.beside[0]
+        if name != HOST:
+            return f"cast({self._order(part, name)} as string)"
+        return f"cast({quoted(url) if url in part.chosen.beside else 'null'} as string)"
 
     def _order(self, part: FramePart, column: str) -> str:
         common = self.orders[column]

@@ -4,37 +4,49 @@
 2. Nulls come last, whichever way the others are ordered; a text that is not a date is null where dates are needed.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
 import pyarrow as pa
 
+from nearsame.frames.documents import GROUP
 from nearsame.frames.inputs import quoted
 from nearsame.stages.clusters import policies
 from nearsame.stages.clusters.dates import moments
 from nearsame.stages.clusters.policies import Keep, Order
+from nearsame.stages.pairs.evidence import hosts
 
-__all__ = ["prioritised", "unread_dates", "with_moments"]
+__all__ = ["prioritised", "unread_dates", "with_numbers"]
 
 
-def with_moments(frame: Any, keep: Keep, verbs: Any) -> Any:
-    """The frame whose values are numbers where dates are written as texts."""
-    written = {name for name, policy in keep.values.items() if policy.by_date and dict(frame.dtypes)[name] == "string"}
-    if not written:
+def with_numbers(frame: Any, keep: Keep, verbs: Any, *, of_hosts: bool = False) -> Any:
+    """The frame whose dates that are written as texts are numbers, and so are the groups; these may come as URLs."""
+    types = dict(frame.dtypes)
+    changed: dict[str, Callable[[pa.Array], pa.Array]] = {GROUP: hosts} if of_hosts else {}
+    written = [name for name, policy in keep.values.items() if policy.by_date and types[name] == "string"]
+    if changed := changed | dict.fromkeys(written, _dated):
+        types |= dict.fromkeys(written, "bigint")
+        schema = ", ".join(f"{name} {kind}" for name, kind in types.items())
+        frame = verbs.map_batches(frame, partial(_changed, changed), schema)
+    if GROUP not in types:
         return frame
-    types = {name: "bigint" if name in written else kind for name, kind in frame.dtypes}
-    dated = partial(_dated, frozenset(written))
-    return verbs.map_batches(frame, dated, ", ".join(f"{name} {kind}" for name, kind in types.items()))
+    return frame.withColumn(GROUP, verbs.expression(f"if({GROUP} is null, 0L, xxhash64({GROUP}))"))
 
 
-def _dated(written: frozenset[str], batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def _changed(
+    changed: Mapping[str, Callable[[pa.Array], pa.Array]], batches: Iterator[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
     for batch in batches:
         columns = [
-            pa.array(moments(column.to_pylist()), pa.int64()) if name in written else column
+            changed[name](column) if name in changed else column
             for name, column in zip(batch.schema.names, batch.columns, strict=True)
         ]
         yield pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
+
+
+def _dated(written: pa.Array) -> pa.Array:
+    return pa.array(moments(written.to_pylist()), pa.int64())
 
 
 def unread_dates(sides: tuple[Any, ...], about: Any, keep: Keep) -> tuple[str, ...]:

@@ -124,7 +124,7 @@ class Request:
             message = "search=adjacent sorts all codes, which only one machine can do"
             raise ConfigError(message, hint="Choose search=blocks, or leave engine out.")
         given = [(0, against), (1, source)] if against is not None else [(1, source)]
-        sides = self._sides(verbs.session, given, keep)
+        sides = self._sides(verbs.session, given, keep, settings.get("group_by"))
         corpus = Frames(sides, verbs, keep, self.strict)
         ready = self.columns.items is not None
         state = pipeline.prepare(corpus, self.method, self.clock, ready_items=ready, listing=listing)
@@ -133,13 +133,15 @@ class Request:
         ignored = sum(part.ignored for part in parts)
         return SparkRun(state, self.clock, settings, _paths(source, against), unread, ignored, tuple(_notes(parts)))
 
-    def _sides(self, session: Any, given: list[tuple[int, Any]], keep: Keep) -> tuple[FrameSide, ...]:
+    def _sides(
+        self, session: Any, given: list[tuple[int, Any]], keep: Keep, group_by: str | None = None
+    ) -> tuple[FrameSide, ...]:
         """The documents of each side, whose orders can be compared."""
         sides = [(number, self._parts(session, source, keep, number)) for number, source in given]
         every = [part for _, parts in sides for part in parts]
         orders = {name: common_order(every, name) for name in self.columns.order}
         return tuple(
-            FrameSide(number, tuple(widened(parts, self.columns)), self.columns, keep, orders)
+            FrameSide(number, tuple(widened(parts, self.columns)), self.columns, keep, orders, group_by)
             for number, parts in sides
         )
 

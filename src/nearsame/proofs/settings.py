@@ -193,7 +193,7 @@ def _setting_problems(
         "order_column": lambda value: value is None or isinstance(value, str),
         "use": lambda value: value and value == _layers(_list(value), settings.get("urls")),
         "guesses": _is_guess_recipe,
-        "group_by": lambda value: isinstance(value, str) and not method.meets_at_once,
+        "group_by": lambda value: isinstance(value, str),
         "max_record": lambda value: _same(value, columns["max_record"]),
         "html_column": lambda value: value == columns["html"],
         "extract": lambda value: value == columns["extract"] and value in ("main", "text", "none", "trafilatura"),

@@ -184,11 +184,6 @@ class Recipe(BaseModel):
         return False
 
     @property
-    def meets_at_once(self) -> bool:
-        """Whether documents may be compared without sharing a key, since all are in one place."""
-        return False
-
-    @property
     def across_only(self) -> bool:
         """Whether only documents of different sides are compared, so that it takes two."""
         return False

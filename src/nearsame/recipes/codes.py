@@ -52,11 +52,6 @@ class Coded(Recipe):
         return Fraction(self.bits - self.k, self.bits)
 
     @property
-    def meets_at_once(self) -> bool:
-        """Codes are sorted, or searched by tables of their own."""
-        return True
-
-    @property
     def stricter(self) -> str | None:
         """They have a distance in place of a threshold."""
         return "lower k"

@@ -110,6 +110,26 @@ def test_both_engines_list_the_same_pairs(spark, name):
     there.release()
 
 
+@pytest.mark.parametrize("name", ["jaccard", pytest.param("minhash", marks=pytest.mark.long)])
+@pytest.mark.parametrize("group_by", ["lang", pytest.param("host", marks=pytest.mark.long)])
+def test_groups_are_the_same_on_both_engines(spark, name, group_by):
+    """Copies and near copies in several groups and in none; what is measured knows groups, too."""
+    hosts = ["x", "http://A.org/1", "https://a.org:80/2", "ftp://b.org"]
+    column, values = ("url", hosts) if group_by == "host" else (group_by, [None, "en", "de"])
+    rows = [row | {"n": str(at), column: values[at // 2 % len(values)]} for at, row in enumerate(corpus())]
+    asked = {"method": _METHODS[name], "group_by": group_by, "audit": True}
+    here = ns.dedup(rows, ties="content", **asked)
+    columns = f"id string, text string, n string, {column} string"
+    data = spark.createDataFrame([tuple(row.values()) for row in rows], columns)
+    there = ns.dedup(data, engine=ns.Spark(spark), **asked)
+    assert decisions(ns.dedup(rows, ties="content", **asked | {"group_by": None}).removals) != decisions(here.removals)
+    assert decisions(here.removals) == decisions(there.removals)
+    measured = there.stats.record()["audit"]
+    exact = there.stats.exact_copies, measured["recall"]["value"], measured["residual"]["value"]
+    assert (here.stats.exact_copies, 1.0, 0.0) == exact
+    there.release()
+
+
 @pytest.mark.parametrize(
     "keep",
     [

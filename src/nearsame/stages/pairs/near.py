@@ -8,6 +8,7 @@
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -82,7 +83,7 @@ class NearCodes:
 
 @dataclass(frozen=True)
 class Neighbours:
-    """A rule applied to the neighbours in the sorted order of each rotation.
+    """A rule applied to the neighbours in the sorted order of each rotation, of all documents of one bucket.
 
     Attributes:
         rule: what decides or joins.
@@ -108,15 +109,24 @@ class Neighbours:
 
     def _beside(self, meeting: Meeting) -> Meeting:
         """The same documents, every two neighbours within k bits in a bucket of their own."""
-        neighbours = adjacent(_codes(meeting, self.bits), self.bits, self.k)
-        docs = np.concatenate([neighbours.a, neighbours.b])
+        rows, codes = meeting.entries.rows, _codes(meeting, self.bits)
+        pairs = [np.zeros((2, 0), np.int64)]
+        for here in _gathered(meeting):
+            found = adjacent(arrow.frozen(codes[here]), self.bits, self.k)
+            pairs.append(here[np.stack([found.a, found.b])])
+        docs = np.concatenate(pairs, axis=1).ravel()
         order = np.argsort(docs, kind="stable")
-        rows = meeting.entries.rows
         starts = np.searchsorted(docs[order], np.arange(rows.size + 1))
-        buckets = order % max(neighbours.a.size, 1)
+        buckets = order % max(docs.size // 2, 1)
         places = np.full(docs.size, -1, np.int32)
         entries = Entries(rows, starts, buckets, places, np.arange(0, docs.size + 1, 2))
         return Meeting(entries, *meeting[1:])
+
+
+def _gathered(meeting: Meeting) -> Iterator[npt.NDArray[np.int64]]:
+    """The documents of each bucket, where each stands in one: all that may be compared."""
+    ends, order = meeting.entries.bucket_starts, np.argsort(meeting.entries.doc_buckets, kind="stable")
+    return (order[start:end] for start, end in pairwise(ends.tolist()))
 
 
 def _codes(meeting: Meeting, bits: int) -> npt.NDArray[np.uint64]:
