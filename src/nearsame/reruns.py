@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 
 from nearsame.api import dedup
 from nearsame.errors import SourceError
+from nearsame.files.remote import at_hand
 from nearsame.flow.calls import names_again
 from nearsame.flow.options import MachineOptions
 from nearsame.flow.results import Result
@@ -103,14 +104,19 @@ def recorded(output: str | Path) -> Recorded:
     Raises:
         SourceError: It does not say so.
     """
-    home = os.fspath(output)
-    about = _about(Path(home))
+    with at_hand(output) as folder:
+        return _recorded(folder, os.fspath(output))
+
+
+def _recorded(folder: Path, home: str) -> Recorded:
+    """What a folder says, by its name."""
+    about = _about(folder)
     if "call" not in about:
         raise SourceError(
             f"{home} was written before outputs recorded their calls",
             hint="Run dedup with the recipe in its stats.json; that output can be run again.",
         )
-    recipe, call = _recipe(Path(home)), about["call"]
+    recipe, call = _recipe(folder), about["call"]
     use = recipe.get("use")
     urls = recipe.get("urls")
     return Recorded(

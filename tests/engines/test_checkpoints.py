@@ -18,8 +18,8 @@ import nearsame as ns
 from nearsame.engines.checkpoints import Checkpoints
 from nearsame.errors import WorkdirError
 from nearsame.files.inputs import Inputs, local_stamp
+from nearsame.files.systems import File
 from nearsame.flow import identities, steps
-from nearsame.sources.files import File
 
 from .made import documents
 

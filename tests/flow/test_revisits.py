@@ -17,8 +17,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import nearsame as ns
+from nearsame.files.systems import File
 from nearsame.sources.archives import WARC, Archived, walk
-from nearsame.sources.files import File
 from nearsame.sources.streams import chunks
 from tests.cli.commands import run
 from tests.examples import share

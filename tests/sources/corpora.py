@@ -18,8 +18,8 @@ import pyarrow.parquet as pq
 from pyarrow import orc
 
 from nearsame.files.compressions import COMPRESSIONS as SUFFIXES
+from nearsame.files.systems import File
 from nearsame.sources import Columns, Part, Skipped, open_parts
-from nearsame.sources.files import File
 from nearsame.sources.streams import chunks
 
 Rows = list[dict[str, Any]]

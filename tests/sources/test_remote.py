@@ -14,9 +14,9 @@ import fsspec
 import pytest
 
 from nearsame.errors import MissingExtraError, SourceError
+from nearsame.files.systems import filesystem
 from nearsame.installation import install_command
 from nearsame.sources import Columns, open_parts
-from nearsame.sources.files import filesystem
 
 from .corpora import COMPRESSIONS, FORMATS, compressed, copied, encoded, only, read
 

@@ -189,7 +189,7 @@ def _read(texts: list[str], given: dict[str, Any], *, are_numbers: bool) -> list
 
 def _refuse_records(files: list[str]) -> None:
     from nearsame.files.formats import BY_SUFFIX
-    from nearsame.sources.files import suffixed_name
+    from nearsame.files.systems import suffixed_name
 
     for file in files:
         if any(suffix in BY_SUFFIX for suffix in PurePath(suffixed_name(file)).suffixes[-2:]):

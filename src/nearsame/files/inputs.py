@@ -66,10 +66,13 @@ class Inputs:
 
     def paths(self) -> Iterator[tuple[str, str]]:
         """Each file as the user would write it, and its path in the local file system."""
-        for files in self.files:
-            for name in files.names():
-                for path in local_paths(name):
-                    yield name, path
+        for name in self.names():
+            for path in local_paths(name):
+                yield name, path
+
+    def names(self) -> Iterator[str]:
+        """Each file as the user would write it, wherever it is."""
+        return (name for files in self.files for name in files.names())
 
     def require_unchanged(self) -> None:
         """See that every file is still the one that was listed.

@@ -9,9 +9,9 @@ from typing import Any
 
 from nearsame._version import __version__
 from nearsame.errors import ConfigError
+from nearsame.files.systems import File
 from nearsame.recipes.methods import Method
 from nearsame.sources import Part
-from nearsame.sources.files import File
 from nearsame.sources.reading import Reading
 from nearsame.stages.clusters.policies import Keep
 

@@ -15,11 +15,11 @@ import pyarrow.compute as pc
 from nearsame.engines.sharing import Sharing
 from nearsame.engines.space import num_bytes
 from nearsame.errors import ConfigError, SourceError
+from nearsame.files.systems import File, suffixed_name
 from nearsame.flow.options import TextOptions
 from nearsame.recipes.choices import Extract
 from nearsame.sources import MAX_DOCUMENT, Columns, Skipped, open_parts
 from nearsame.sources.base import apart, into
-from nearsame.sources.files import File, suffixed_name
 from nearsame.sources.page_records import as_pages, is_page, page_of_file
 from nearsame.sources.reading import Reading
 from nearsame.sources.sampling import DocumentSample, sample

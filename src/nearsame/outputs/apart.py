@@ -10,12 +10,14 @@ import glob
 import os
 from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
+from itertools import takewhile
 from pathlib import Path
 
 from nearsame.errors import OutputError
-from nearsame.files.inputs import Inputs, is_folder, local_paths
+from nearsame.files.inputs import Inputs, is_address, is_folder, local_paths
+from nearsame.files.remote import Remote, qualified
 
-__all__ = ["require_apart"]
+__all__ = ["require_apart", "require_apart_remotely"]
 
 _OUTSIDE = "Name a place outside of what is read."
 _TABLES = ("removed", "clusters", "pairs", "skipped", "frequencies")  # of a folder that dedup writes, beside kept/
@@ -45,6 +47,23 @@ def require_apart(typed: str, place: Path, read: Inputs, *, folder: bool) -> Non
     above: dict[str, bool] = {}
     for name, path in read.paths():
         if _id(path) == here or any(_is_in(way, here, above) for way in _ways(path)):
+            raise OutputError(f"{typed} is or holds the source {name}", hint=_OUTSIDE)
+
+
+def require_apart_remotely(typed: str, place: Remote, read: Inputs, *, folder: bool) -> None:
+    """The same where the output is to be at an address: names of stores are qualified, and compared."""
+    (here,) = qualified(place.url)
+    for name in (*read.named, *read.against):
+        for source in qualified(name) if is_address(name) else ():
+            fixed = tuple(takewhile(lambda piece: not glob.has_magic(piece), source))
+            if here[: len(fixed)] != fixed:
+                continue
+            if fixed == source:
+                raise OutputError(f"{typed} is or is inside the source {name}", hint=_OUTSIDE)
+            members = folder and name in read.against
+            _require_unmatched(typed, name, (source[len(fixed) :], here[len(fixed) :]), folder=members)
+    for name in read.names():
+        if any(source[: len(here)] == here for source in (qualified(name) if is_address(name) else ())):
             raise OutputError(f"{typed} is or holds the source {name}", hint=_OUTSIDE)
 
 
@@ -79,7 +98,13 @@ def _require_unread(typed: str, place: Path, name: str, path: str, *, folder: bo
     base = Path(os.path.realpath(Path(*pieces[:fixed])))
     if base != place and base not in place.parents:
         return
-    rests = _rests([tuple(pieces[fixed:])], place.relative_to(base).parts)
+    _require_unmatched(typed, name, (pieces[fixed:], place.relative_to(base).parts), folder=folder)
+
+
+def _require_unmatched(typed: str, name: str, pieces: tuple[tuple[str, ...], tuple[str, ...]], *, folder: bool) -> None:
+    """Refuse a place of which the pieces match those of a pattern."""
+    pattern, place = pieces
+    rests = _rests([pattern], place)
     if folder:
         rests = [rest for member in _MEMBERS for rest in _rests(rests, [member]) if not set(rest) - {"**"}]
     if rests:

@@ -1,6 +1,7 @@
 """A folder or a file that appears complete or not at all.
 
-1. Everything is written beside its place, on the same file system, brought to the disk, and then renamed.
+1. Everything is written beside its place, on the same file system, brought to the disk, and then renamed; what is to
+   be at an address is uploaded when it is complete (files/remote.py).
 2. What is replaced is set aside first and deleted last: at no moment is there neither the old nor the new.
 3. Whatever ends the writing, an error or an interruption, leaves nothing behind.
 4. Nothing is written into a source, or over one: this is seen to before anything is read, and again just before
@@ -12,18 +13,20 @@ import contextlib
 import json
 import os
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import gettempdir
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from nearsame.errors import NearSameError, OutputError
-from nearsame.files.inputs import Inputs, is_address
+from nearsame.files.inputs import Inputs, is_address, local_paths
 from nearsame.files.placing import Beside, put_back, to_disk
-from nearsame.outputs.apart import require_apart
+from nearsame.files.remote import Remote, Upload, finish, is_remote
+from nearsame.outputs.apart import require_apart, require_apart_remotely
 
 __all__ = ["Place", "appearing", "require_place", "write_json", "write_table"]
 
@@ -41,7 +44,7 @@ class Place:
     """Where something is to appear, and what must be so when it does: only `require_place` makes one."""
 
     typed: str
-    path: Path
+    path: Path | Remote
     read: Inputs
     folder: bool
     overwrite: bool
@@ -53,9 +56,13 @@ class Place:
         Raises:
             OutputError: It may not.
         """
+        if isinstance(self.path, Remote):
+            with self.path.told():
+                self._require_remotely(self.path)
+            return
         require_apart(self.typed, self.path, self.read, folder=self.folder)
         if self.path.exists():
-            self._require_replaceable()
+            self._require_replaceable(self.path)
         parent = self.path.parent
         if not parent.is_dir():
             raise OutputError(
@@ -64,32 +71,54 @@ class Place:
         if not os.access(parent, os.W_OK | os.X_OK):
             raise OutputError(f"{self.typed}: no permission to write to {parent}", hint="Name another place.")
 
-    def _require_replaceable(self) -> None:
-        typed, path = self.typed, self.path
+    def _require_remotely(self, place: Remote) -> None:
+        require_apart_remotely(self.typed, place, self.read, folder=self.folder)
+        kind = place.kind()
+        if kind == "file" or not self.folder:
+            self._require_kind(is_folder=kind == "directory", there=kind is not None)
+        elif kind is not None and (names := place.sizes()):
+            self._require_kind(is_folder=True, there=True)
+            if place.said() is None and self.mark and not (self.mark in names and _is_mark(self.mark, place.read)):
+                raise self._not_ours(self.mark)
+
+    def _require_kind(self, *, is_folder: bool, there: bool = True) -> None:
+        if not there:
+            return
+        if is_folder != self.folder:
+            is_now, wanted = ("a file", "a folder") if self.folder else ("a folder", "a file")
+            raise OutputError(f"{self.typed} is {is_now}, and {wanted} is to be written", hint="Name another place.")
+        if not self.overwrite:
+            raise OutputError(f"{self.typed} exists", hint=_REPLACE)
+
+    def _not_ours(self, mark: str | None) -> OutputError:
+        message = f"{self.typed} is not empty, and was not written by nearsame: it has no {mark} of a run"
+        return OutputError(message, hint="Empty it yourself, or name another place.")
+
+    def _require_replaceable(self, path: Path) -> None:
+        typed = self.typed
         if not (path.is_file() or path.is_dir()):
             message = f"{typed} is a device or a pipe, which no output may replace"
             raise OutputError(message, hint="Name another place; dedup and pairs write to standard output with -o -.")
-        if path.is_dir() != self.folder:
-            is_now, wanted = ("a file", "a folder") if self.folder else ("a folder", "a file")
-            raise OutputError(f"{typed} is {is_now}, and {wanted} is to be written", hint="Name another place.")
-        if not self.overwrite:
-            raise OutputError(f"{typed} exists", hint=_REPLACE)
+        self._require_kind(is_folder=path.is_dir())
         if path in (Path(os.path.expanduser("~")), *_and_parents(Path.cwd())):  # noqa: PTH111  (without a home Path raises)
             raise OutputError(f"{typed} holds the folder that you work in", hint="Name another place.")
-        if self.folder and self.mark and any(path.iterdir()) and not _is_mark(path / self.mark):
-            message = f"{typed} is not empty, and was not written by nearsame: it has no {self.mark} of a run"
-            raise OutputError(message, hint="Empty it yourself, or name another place.")
+        if (
+            self.folder
+            and self.mark
+            and any(path.iterdir())
+            and not _is_mark(self.mark, lambda name: (path / name).read_bytes())
+        ):
+            raise self._not_ours(self.mark)
 
 
-def _is_mark(path: Path) -> bool:
+def _is_mark(name: str, read: Callable[[str], bytes]) -> bool:
     """Whether a file is there, and is what nearsame writes under its name."""
-    if path.name != _STATS or not path.is_file():
-        return path.is_file()
     try:
-        record = json.loads(path.read_bytes())
-    except (ValueError, RecursionError):
+        content = read(name)
+        record = json.loads(content) if name == _STATS else None
+    except (OSError, ValueError, RecursionError):
         return False
-    return isinstance(record, dict) and any(record.keys() >= keys for keys in _WRITES)
+    return name != _STATS or (isinstance(record, dict) and any(record.keys() >= keys for keys in _WRITES))
 
 
 def require_place(  # noqa: PLR0913  (where, beside what, and over what)
@@ -121,13 +150,27 @@ def require_place(  # noqa: PLR0913  (where, beside what, and over what)
     typed = os.fspath(path)
     if not typed:
         raise OutputError("an output needs a name", hint="Name a folder, or a file such as out.jsonl.")
-    if is_address(typed):
-        raise OutputError(f"{typed} is a URL, and output is written to local folders", hint="Give a path.")
     inputs = read if isinstance(read, Inputs) else Inputs.of(read, against)
-    place = Place(typed, _real(typed), inputs, folder, overwrite, mark)
-    with _told(place.path):
-        put_back(place.path)
+    if is_remote(typed):
+        return _remote_place(Place(typed, Remote(typed), inputs, folder, overwrite, mark))
+    path = _real(local_paths(typed)[0] if is_address(typed) else typed)
+    place = Place(typed, path, inputs, folder, overwrite, mark)
+    with _told(path):
+        put_back(path)
         place.require()
+    return place
+
+
+def _remote_place(place: Place) -> Place:
+    remote = place.path
+    if isinstance(remote, Remote):
+        with remote.told():
+            if "::" in remote.url or remote.is_root:
+                message = f"{place.typed} is not the address of a folder or file to write"
+                raise OutputError(message, hint="Name one, as in s3://bucket/clean.")
+            finish(remote)
+            place.require()
+            remote.require_writable()
     return place
 
 
@@ -146,16 +189,19 @@ def _and_parents(path: Path) -> tuple[Path, ...]:
 @contextlib.contextmanager
 def appearing(place: Place) -> Iterator[Path]:
     """A path to write a folder or a file at; it moves to its place when the block ends without an error."""
-    with _told(place.path), Beside(place.path) as draft:
+    path = place.path
+    draft = Upload(path, folder=place.folder) if isinstance(path, Remote) else Beside(path)
+    with _told(path), draft:
         yield draft.made
-        to_disk(draft.made)
+        if isinstance(path, Path):
+            to_disk(draft.made)
         place.require()
         place.read.require_unchanged()
         draft.put(replace=place.overwrite)
 
 
 @contextlib.contextmanager
-def _told(place: Path) -> Iterator[None]:
+def _told(place: Path | Remote) -> Iterator[None]:
     """What the system says about writing, as an error that names the place."""
     try:
         yield
@@ -164,6 +210,9 @@ def _told(place: Path) -> Iterator[None]:
     except FileExistsError:
         raise OutputError(f"{place} exists", hint=_REPLACE) from None
     except OSError as error:
+        if isinstance(place, Remote):
+            hint = f"What goes to {place.url} is first written here; set TMPDIR to a folder with room."
+            raise OutputError.at(gettempdir(), error, hint=hint) from error
         raise OutputError.at(place, error) from error
 
 

@@ -290,5 +290,6 @@ def _sizes(volumes: Mapping[str, Mapping[str, int]], wanted: Mapping[str, Mappin
 
 
 def _num_bytes(home: Path) -> int:
-    """Of all files but the one that says it."""
-    return sum(path.stat().st_size for path in home.rglob("*") if path.is_file() and path != home / _NAME)
+    """Of all files but the one that says it, and the list of files that an output at an address has."""
+    others = (home / _NAME, home / "_nearsame.json")
+    return sum(path.stat().st_size for path in home.rglob("*") if path.is_file() and path not in others)

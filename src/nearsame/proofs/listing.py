@@ -11,6 +11,7 @@ from nearsame.proofs.verdict import Findings
 __all__ = ["check_files"]
 
 _ALWAYS = (b"stats.json", b"removed.parquet", b"clusters.parquet", b"sources.parquet")
+_UPLOADED = b"_nearsame.json"  # lists the files of an output at an address, from where this may be a copy
 _MOST = 20  # strange files that are named
 
 
@@ -20,7 +21,7 @@ def check_files(claims: Claims, findings: Findings) -> None:
     for part in claims.parts:
         annotations = annotations_of(claims, part)
         expected |= {*copies_of(claims, part), *([] if annotations is None else [annotations])}
-    present = set(_files(claims.home))
+    present = set(_files(claims.home)) - {_UPLOADED}
     findings.count("files", len(present))
     strange = sorted(present - expected)
     for name in sorted(present & expected):

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from nearsame.errors import MissingExtraError
 from nearsame.files.compressions import Compression
-from nearsame.sources.files import File, is_url
+from nearsame.files.systems import File, is_url
 from nearsame.sources.members import (
     ARC,
     STARTS,

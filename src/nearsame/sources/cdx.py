@@ -18,9 +18,9 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from nearsame.errors import ColumnError
+from nearsame.files.systems import File
 from nearsame.sources.base import Annotations, Aside, Columns, Skip, Skipped, TextChange
 from nearsame.sources.columns import Chosen, assemble, bounded, choose
-from nearsame.sources.files import File
 from nearsame.sources.jsonl import JsonLines
 from nearsame.sources.jsonvalues import UnreadableError, json_object
 from nearsame.sources.limits import longest, pass_by, too_long

@@ -22,10 +22,10 @@ import pyarrow.csv
 
 from nearsame import arrow
 from nearsame.errors import ColumnError, SourceError
+from nearsame.files.systems import File
 from nearsame.kernels.records import ENDED, UNCLOSED, pass_record, split_records
 from nearsame.sources.base import MAX_RECORD, Annotations, Aside, Columns, Skip, Skipped, TextChange
 from nearsame.sources.columns import Chosen, choose, is_stringlike, records
-from nearsame.sources.files import File
 from nearsame.sources.items import plain_records
 from nearsame.sources.limits import longest, longest_copied, pass_by, too_long
 from nearsame.sources.parts import FilePart, strictly

@@ -11,7 +11,7 @@ import itertools
 import os
 import stat
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
@@ -23,8 +23,8 @@ from nearsame.files.compressions import COMPRESSIONS
 from nearsame.files.formats import ARCHIVES_NEED, BY_SUFFIX, PAGES, PAGES_NEED, SOURCE_CODE, TEXTS, Format
 from nearsame.files.inputs import local_stamp, names_of
 from nearsame.files.passed_over import PassedOver, kind_of
+from nearsame.files.systems import File, chained, filesystem, is_url, joined, mishaps, require_bucket, suffixed_name
 from nearsame.sources.base import Columns, Part
-from nearsame.sources.files import File, chained, filesystem, is_url, joined, mishaps, suffixed_name
 from nearsame.sources.folder import TextFolder, list_name
 from nearsame.sources.kinds import require_distinct
 from nearsame.sources.memory import Memory, giving_back, in_memory
@@ -292,14 +292,21 @@ def _located_remotely(url: str, wanted: Wanted) -> _Listing:
             prefix = _static_prefix(path)
             matches = [item for item, info in system.glob(path, detail=True).items() if info["type"] == "file"]
             if not matches:
+                require_bucket(system, prefix)
                 raise SourceError(f"{url} matches no file", hint="Check the pattern; ** also goes into folders.")
             root = _static_prefix(named) + container
-            return _inside(root, [item[len(prefix) :].lstrip("/") for item in matches], wanted)
-        if _WHATEVER.form(url)[0] is None and system.isdir(path):
-            return _inside(url, [item[len(path.rstrip("/")) :].lstrip("/") for item in system.find(path)], wanted)
+            return _inside(root, _visible(matches, prefix), wanted)
+        if _WHATEVER.form(url)[0] is None and (system.isdir(path) or system.info(path)["type"] == "directory"):
+            return _inside(url, _visible(system.find(path), path), wanted)
     at = suffixed_name(url).rindex("/") + 1
     root = named[:at] if named[:at].endswith("://") else named[: at - 1]
     return _explicit(root + container, named[at:], url, wanted)
+
+
+def _visible(paths: Iterable[str], root: str) -> list[str]:
+    """The paths below a root, but for those in hidden folders."""
+    inner = (path[len(root.rstrip("/")) :].lstrip("/") for path in paths)
+    return [path for path in inner if not any(piece.startswith(".") for piece in path.split("/")[:-1])]
 
 
 def _parts_of(listing: _Listing, columns: Columns, *, strict: bool) -> Iterator[Part]:

@@ -14,10 +14,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from nearsame.files.systems import File
 from nearsame.sources.base import Annotations, TextChange
 from nearsame.sources.columnar import Columnar
 from nearsame.sources.columns import Chosen
-from nearsame.sources.files import File
 from nearsame.sources.streams import seekable
 from nearsame.sources.tables import annotated, require_sound, told, without_removed_rows
 

@@ -23,10 +23,10 @@ import xxhash
 
 from nearsame.errors import ConfigError, SourceError
 from nearsame.files.inputs import Files
+from nearsame.files.systems import File, is_url, joined
 from nearsame.page_encodings import decoded, encoded, is_wide
 from nearsame.sources.base import BATCH_BYTES, Annotations, Aside, Columns, Skip, Skipped, TextChange
 from nearsame.sources.columns import BATCH_ROWS, Chosen, assemble, choose, why_not_utf8
-from nearsame.sources.files import File, is_url, joined
 from nearsame.sources.limits import longest, why_too_long
 from nearsame.sources.page_records import BESIDE, MHTML, Batched, PageRecord, is_page, page_of_file, pages_at
 from nearsame.sources.parts import strictly

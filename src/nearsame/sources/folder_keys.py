@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from nearsame.files.systems import is_url
 from nearsame.sources.base import Part
-from nearsame.sources.files import is_url
 from nearsame.sources.folder import TextFolder
 
 __all__ = ["folder_names", "folder_values", "of_positions"]

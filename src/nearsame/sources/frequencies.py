@@ -3,7 +3,7 @@
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from nearsame.sources.files import File
+from nearsame.files.systems import File
 from nearsame.sources.footers import why_not_readable
 from nearsame.sources.parts import damage
 from nearsame.sources.streams import seekable

@@ -23,12 +23,12 @@ import pyarrow.json
 
 from nearsame.arrow import Rows
 from nearsame.errors import ColumnError, SourceError
+from nearsame.files.systems import File, suffixed_name
 from nearsame.kernels import lines
 from nearsame.schemas import CODES, VECTORS
 from nearsame.sources.base import BATCH_BYTES, Annotations, Columns, Skip, Skipped, TextChange
 from nearsame.sources.codes import code_lists, json_type
 from nearsame.sources.columns import Chosen, assemble, bounded, choose, not_finite
-from nearsame.sources.files import File, suffixed_name
 from nearsame.sources.json_keys import annotate_line
 from nearsame.sources.jsonvalues import UnreadableError, json_object, kind_of, row_values, table_of_lines
 from nearsame.sources.limits import longest, longest_copied, pass_by, too_long

@@ -13,9 +13,9 @@ import pyarrow as pa
 
 from nearsame.files.compressions import COMPRESSIONS
 from nearsame.files.inputs import is_folder
+from nearsame.files.systems import File, is_url, suffixed_name
 from nearsame.sources.base import Skip, Skipped
 from nearsame.sources.columns import why_not_utf8
-from nearsame.sources.files import File, is_url, suffixed_name
 from nearsame.sources.standard_input import begins
 from nearsame.sources.streams import BrokenStreamError, chunks, without_bom
 

@@ -12,9 +12,9 @@ from typing import Any
 
 import pyarrow as pa
 
+from nearsame.files.systems import is_url
 from nearsame.sources.base import Columns, Part
 from nearsame.sources.delimited import Delimited
-from nearsame.sources.files import is_url
 from nearsame.sources.folder import TextFolder
 from nearsame.sources.jsonl import JsonLines
 from nearsame.sources.parts import FilePart

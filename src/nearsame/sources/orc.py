@@ -11,10 +11,10 @@ import numpy.typing as npt
 import pyarrow as pa
 from pyarrow import orc
 
+from nearsame.files.systems import File
 from nearsame.sources.base import Annotations, TextChange
 from nearsame.sources.columnar import Columnar
 from nearsame.sources.columns import Chosen
-from nearsame.sources.files import File
 from nearsame.sources.streams import seekable
 from nearsame.sources.tables import annotated, require_sound, told, without_removed_rows
 

@@ -16,10 +16,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from nearsame.arrow import held_bytes
+from nearsame.files.systems import File, is_url
 from nearsame.sources.base import BATCH_BYTES, Annotations, Columns, TextChange
 from nearsame.sources.columnar import Columnar
 from nearsame.sources.columns import BATCH_ROWS, Chosen, choose, is_stringlike
-from nearsame.sources.files import File, is_url
 from nearsame.sources.footers import largest_page, why_not_readable
 from nearsame.sources.limits import LARGE, require_page_room
 from nearsame.sources.streams import seekable

@@ -16,8 +16,8 @@ import pyarrow as pa
 from nearsame.errors import NearSameError, SourceError
 from nearsame.files.compressions import Compression
 from nearsame.files.inputs import Files
+from nearsame.files.systems import File, is_url
 from nearsame.sources.base import Annotations, Aside, Columns, Skip, Skipped
-from nearsame.sources.files import File, is_url
 from nearsame.sources.streams import BrokenStreamError, begun, chunks, copy_raw, looks_compressed, seekable, sink
 from nearsame.sources.tables import require_sound
 from nearsame.sources.transcoding import codec_of, encoded, headed, to_utf8

@@ -16,7 +16,7 @@ from typing import Any, BinaryIO, cast
 
 from nearsame.errors import SourceError
 from nearsame.files.compressions import COMPRESSIONS, MOST_MAGIC, Compression, recognised
-from nearsame.sources.files import File
+from nearsame.files.systems import File
 from nearsame.sources.jsonl import JsonLines
 from nearsame.sources.streams import BrokenStreamError, chunks
 

@@ -20,8 +20,8 @@ import pyarrow as pa
 
 from nearsame.errors import NearSameError, OutputError
 from nearsame.files.compressions import MAGIC, Compression, compressor
+from nearsame.files.systems import BrokenStreamError, File, is_url, mishaps
 from nearsame.sources.base import BATCH_BYTES, MAX_RECORD, Skipped
-from nearsame.sources.files import BrokenStreamError, File, is_url, mishaps
 
 __all__ = [
     "Block",

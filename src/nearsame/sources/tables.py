@@ -9,8 +9,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from nearsame.errors import ColumnError, SourceError
+from nearsame.files.systems import mishaps
 from nearsame.sources.base import Annotations, TextChange
-from nearsame.sources.files import mishaps
 
 __all__ = [
     "ANNOTATIONS",

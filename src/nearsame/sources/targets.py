@@ -12,8 +12,8 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Any, cast
 
+from nearsame.files.systems import is_url
 from nearsame.sources.base import Part
-from nearsame.sources.files import is_url
 from nearsame.sources.folder import TextFolder
 from nearsame.sources.parts import FilePart
 

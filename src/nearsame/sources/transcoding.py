@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from nearsame.errors import OutputError, SourceError
+from nearsame.files.systems import BrokenStreamError
 from nearsame.page_encodings import by_mark, detected
-from nearsame.sources.files import BrokenStreamError
 
 __all__ = ["codec_of", "encoded", "headed", "raw_bytes", "to_utf8"]
 

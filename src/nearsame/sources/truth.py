@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from nearsame.errors import ConfigError, SourceError
 from nearsame.files.compressions import COMPRESSIONS
-from nearsame.sources.files import File, suffixed_name
+from nearsame.files.systems import File, suffixed_name
 from nearsame.sources.streams import BrokenStreamError, chunks, without_bom
 
 __all__ = ["Truth", "read_truth"]

@@ -15,8 +15,8 @@ from pathlib import PurePosixPath
 from nearsame.errors import ConfigError
 from nearsame.files.compressions import COMPRESSIONS, Compression
 from nearsame.files.formats import BY_SUFFIX, PAGES, TEXTS
+from nearsame.files.systems import suffixed_name
 from nearsame.recipes.choices import FILE_KINDS
-from nearsame.sources.files import suffixed_name
 
 __all__ = ["Wanted"]
 

@@ -20,13 +20,13 @@ import orjson
 import pyarrow as pa
 
 from nearsame.files.compressions import Compression
+from nearsame.files.systems import File
 from nearsame.sources import archives
 from nearsame.sources.archive_copies import RecordPlace, copy_without, places_of, with_companions
 from nearsame.sources.archive_pages import page_of
 from nearsame.sources.archive_records import copy_replacing, have_records, raw_records
 from nearsame.sources.base import Annotations, Aside, Columns, Skip, Skipped
 from nearsame.sources.columns import choose
-from nearsame.sources.files import File
 from nearsame.sources.members import ArchiveForm
 from nearsame.sources.page_records import BESIDE, Batched, pages_at
 from nearsame.sources.parts import FilePart, strictly

@@ -20,6 +20,7 @@ from nearsame.arrow import Mask
 from nearsame.errors import ConfigError, SourceError
 from nearsame.files.inputs import Files, Inputs
 from nearsame.files.passed_over import PassedOver
+from nearsame.files.remote import at_hand
 from nearsame.flow.results import Pairs, Result
 from nearsame.outputs.tables import skipped_table
 from nearsame.proofs.claims import Claims
@@ -76,7 +77,8 @@ def finished(found: Result | Pairs | str | os.PathLike[str]) -> Finished:
         SourceError: The folder is not an output of dedup, or damaged.
     """
     if isinstance(found, str | os.PathLike):
-        return _of_folder(Path(found))
+        with at_hand(found) as home:
+            return _of_folder(home, os.fspath(found))
     if not isinstance(found.pairs, pa.Table):
         raise ConfigError("a report is made on one machine, and this run was on Spark", hint="Run it without engine.")
     common = (
@@ -113,8 +115,8 @@ def _moved(found: Result, threshold: str) -> Moved:
     return Moved(gone, int(np.unique(groups[gone]).size))
 
 
-def _of_folder(home: Path) -> Finished:
-    """What `dedup -o` has written."""
+def _of_folder(home: Path, name: str) -> Finished:
+    """What `dedup -o` has written, by the name that it was given."""
     findings = Findings()
     claims = Claims.read(home, findings, why_not_readable)
     if claims is None or findings.num_problems:
@@ -132,6 +134,6 @@ def _of_folder(home: Path) -> Finished:
         skipped=unread,
         passed_over=PassedOver(),
         sources=of_claims(claims),
-        inputs=Inputs((os.fspath(home),), (), (Files("", paths),)),
+        inputs=Inputs((name,), (), (Files("", paths),)),
         fixed="a folder does not hold what deciding again takes; dedup --report does",
     )

@@ -17,6 +17,7 @@ from nearsame.engines.sharing import Sharing
 from nearsame.engines.space import num_bytes
 from nearsame.errors import ConfigError, MissingExtraError, SourceError
 from nearsame.files.inputs import several
+from nearsame.files.remote import at_hand, is_remote
 from nearsame.flow.calls import names_again
 from nearsame.flow.stored import index_name, stored
 from nearsame.outputs.steps import logged
@@ -81,11 +82,19 @@ def verify(  # noqa: PLR0913  (each is a choice of the caller's)
     """
     require_number("sample", sample, 0)
     require_number("seed", seed, 0)
-    findings, home = Findings(), Path(directory)
+    with at_hand(directory) as home:
+        effort = Effort(sample, seed, _MEMORY if memory is None else num_bytes(memory))
+        proof = _proof(home, (source, against), effort, logged(progress))
+    return replace(proof, directory=os.fspath(directory)) if is_remote(os.fspath(directory)) else proof
+
+
+def _proof(home: Path, given: tuple[Any, Any], effort: Effort, progress: Progress) -> Verification:
+    """What holds of a folder, with what was in memory of both sides."""
+    findings = Findings()
     claims = Claims.read(home, findings, why_not_readable)
     if claims is None:
         return unreadable(home, findings)
-    tables = _tables(claims, source, against)
+    tables = _tables(claims, *given)
     product = _Product(claims, tables)
     reader = Reader(
         claims.columns,
@@ -96,14 +105,7 @@ def verify(  # noqa: PLR0913  (each is a choice of the caller's)
         claims.skipped,
         claims.skips.unread,
     )
-    return prove(
-        claims,
-        reader,
-        logged(progress),
-        findings,
-        Effort(sample, seed, _MEMORY if memory is None else num_bytes(memory)),
-        canonical=_canonical(claims),
-    )
+    return prove(claims, reader, progress, findings, effort, canonical=_canonical(claims))
 
 
 class _Product:

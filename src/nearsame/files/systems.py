@@ -20,7 +20,17 @@ from nearsame.errors import MissingExtraError, NearSameError, SourceError
 from nearsame.files.inputs import local_stamp
 from nearsame.installation import install_command
 
-__all__ = ["BrokenStreamError", "File", "chained", "filesystem", "is_url", "joined", "mishaps", "suffixed_name"]
+__all__ = [
+    "BrokenStreamError",
+    "File",
+    "chained",
+    "filesystem",
+    "is_url",
+    "joined",
+    "mishaps",
+    "require_bucket",
+    "suffixed_name",
+]
 
 _PACKAGES = {  # of what fsspec has a file system for, but not the package that it needs
     "dask": "dask distributed",
@@ -36,6 +46,9 @@ _CANNOT_BE = (TypeError, AttributeError, LookupError, NameError, AssertionError,
 _OF_A_NETWORK = {
     errno.ECONNREFUSED, errno.ECONNRESET, errno.EHOSTUNREACH, errno.ENETUNREACH, errno.ETIMEDOUT,
 }  # fmt: skip
+_NO_BUCKET = re.compile(
+    r"NoSuchBucket|(bucket|container) (does not|doesn't) exist|no such (bucket|container)", re.IGNORECASE
+)
 _SYSTEM_SAID = re.compile(r"\[Errno -?\d+\] ([\w ]+)")
 _SERVER = "Check the URL, and that the server can be reached."
 _STAMP_KEYS = ("size", "mtime", "LastModified", "last_modified", "ETag", "etag", "created", "CRC")
@@ -183,10 +196,26 @@ def _beneath(error: BaseException) -> BaseException | None:
     return None if getattr(cause, "status", None) in _NOT_THERE else cause
 
 
+def require_bucket(system: Any, path: str) -> None:
+    """See that what a pattern begins with could be looked at: file systems say of any that they find nothing there."""
+    try:
+        system.info(path)
+    except FileNotFoundError as error:
+        if _beneath(error) is not None:
+            raise
+
+
 def _remote(url: str, error: BaseException) -> SourceError:
     """What a remote file system has raised: kinds of its own, and what Python raises where an address lacks a part."""
     if isinstance(error, _CANNOT_BE) or type(error) is ValueError:
         return _no_address(url)
+    if _NO_BUCKET.search(str(error)):
+        return SourceError(
+            f"{url}: there is no bucket {url.rpartition('://')[2].partition('/')[0]}", hint="Check its name."
+        )
+    if "credential" in f"{type(error).__name__} {error}".lower():
+        hint = f"Set up credentials for {_scheme(url)}://, as the tools of that store do."
+        return SourceError(f"{url}: {str(error).splitlines()[0]}", hint=hint)
     if (status := getattr(error, "status", None)) is not None:
         return SourceError(f"{url}: the server answered {status} ({getattr(error, 'message', '')})", hint=_SERVER)
     number = getattr(error, "errno", None)
