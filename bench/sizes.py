@@ -21,6 +21,8 @@ PURPOSES = {
     "report": "HTML pages and plots",
     "spark": "the Spark engine (with Java 17 or 21)",
     "scrapy": "the Scrapy add-on",
+    "polars": "SimHash, MinHash and the others as expressions of polars",
+    "duckdb": "the same as functions of SQL in DuckDB",
     "murmur3": "MurmurHash3 as SimHash's hash of features",
 }
 HEADER = ("extra, and what it is for", "adds")

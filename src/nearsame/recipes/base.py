@@ -26,6 +26,7 @@ from nearsame.recipes.choices import COMPARED, ConfirmedBy, MethodName, Reported
 from nearsame.recipes.given import Codes, Confirming, Number, Seed, read, require_places
 
 __all__ = [
+    "SEED_BITS",
     "TOKENISER",
     "UNICODE_VERSION",
     "Recipe",
@@ -37,7 +38,7 @@ __all__ = [
 UNICODE_VERSION: Final = "16.0.0"  # of the frozen tables in kernels/unicode.npz: part of every text recipe
 
 
-_SEED_BITS: Final = 128
+SEED_BITS: Final = 128
 TOKENISER: Final = 2  # how texts are cut and hashed: raised when stored hashes mean something else
 
 
@@ -67,7 +68,7 @@ class Recipe(BaseModel):
     def __init__(self, **settings: Any) -> None:
         is_drawn = "seed" in type(self).model_fields and settings.get("seed") == "random"
         if is_drawn:
-            settings["seed"] = secrets.randbits(_SEED_BITS)  # one that nobody can guess
+            settings["seed"] = secrets.randbits(SEED_BITS)  # one that nobody can guess
         try:
             super().__init__(**settings)
         except ValidationError as error:

@@ -5,15 +5,18 @@
 2. One that is left out, or None, is left to the recipe.
 """
 
-from collections.abc import Iterable, Mapping
+import secrets
+from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, Literal, TypedDict
 
+from nearsame.recipes.base import SEED_BITS
 from nearsame.recipes.choices import BandRows, FeatureHash, ShingleUnit, SketchKind, VerifiedBy, WeightKind
 
 __all__ = [
-    "CodeSettings", "MinHashSettings", "SetSettings", "ShingleSettings", "SignatureSettings", "given_settings",
+    "CodeSettings", "MinHashSettings", "SetSettings", "ShingleSettings", "SignatureSettings", "SketchSettings",
+    "given_settings", "lasting",
 ]  # fmt: skip
 
 
@@ -56,6 +59,12 @@ class SignatureSettings(SetSettings, total=False):
     sketch: SketchKind
 
 
+class SketchSettings(CodeSettings, SignatureSettings, total=False):
+    """Settings of all plain functions together."""
+
+    hashed: bool
+
+
 class ShingleSettings(SetSettings, total=False):
     """Settings of `Shingled`: how texts become sets of shingles."""
 
@@ -72,6 +81,17 @@ class MinHashSettings(ShingleSettings, SignatureSettings, total=False):
     rows: int | None
     choice: BandRows
     verify: VerifiedBy
+
+
+def lasting(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings that mean the same at every call: a seed is drawn once, and words are kept that come but once.
+
+    Example:
+        >>> lasting({"seed": 3, "stop_words": iter(["in", "the"])})
+        {'seed': 3, 'stop_words': ['in', 'the']}
+    """
+    kept = {name: list(value) if isinstance(value, Iterator) else value for name, value in settings.items()}
+    return {**kept, "seed": secrets.randbits(SEED_BITS)} if kept.get("seed") == "random" else kept
 
 
 def given_settings(options: Mapping[str, object], settings: type[CutSettings]) -> dict[str, Any]:

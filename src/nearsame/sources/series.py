@@ -27,9 +27,9 @@ def is_column(thing: Any) -> bool:
     """Whether it holds many values.
 
     Raises:
-        SourceError: It is neither one text (or number) nor a column of them.
+        SourceError: It is neither one text (or number, or null) nor a column of them.
     """
-    if isinstance(thing, (str, int, np.integer)):
+    if thing is None or isinstance(thing, (str, int, np.integer)):
         return False
     is_table = isinstance(thing, (Mapping, pa.Table, pa.RecordBatch)) or hasattr(thing, "columns")
     if is_table or not (hasattr(thing, "__iter__") or hasattr(thing, "__arrow_c_array__")):

@@ -23,7 +23,7 @@ from nearsame.kernels.hamming_search import distances
 from nearsame.recipes.arguments import checked
 from nearsame.recipes.methods import Jaccard, MinHash, Shingled, SimHash
 from nearsame.recipes.settings import CodeSettings, SetSettings, SignatureSettings, given_settings
-from nearsame.sources.codes import code_words, length_of, read_code, words_of
+from nearsame.sources.codes import code_words, is_codes, length_of, read_code, words_of
 from nearsame.sources.series import as_given, is_column, text_batches, values_of
 from nearsame.stages.pairs import measures
 from nearsame.studies.walks.shingled import runs_of
@@ -34,6 +34,7 @@ __all__ = ["hamming", "jaccard", "minhash", "shingles", "simhash"]
 _WORD = 64
 _LONGEST = 1 << 16  # bits of a code whose form does not tell its length
 _PREFIXES = ("0x", "0b")
+_CODES = "Give whole numbers, bytes or hexadecimal digits."
 _OF_COLUMNS = ("__iter__", "__arrow_c_array__", "__arrow_c_stream__")
 
 
@@ -167,11 +168,15 @@ def hamming(a: Any, b: Any) -> Any:
         return _listed(a, b)
     columns = [values_of(side if _is_many(side) else [None if side is None else 0]) for side in (a, b)]
     held = [column for side, column in zip((a, b), columns, strict=True) if _is_many(side)]
-    lengths = {length_of(column): None for column in held if column.null_count < len(column)}
-    if len(lengths) > 1 or None in lengths:
+    if odd := [column.type for column in held if not is_codes(column.type)]:
         raise ConfigError(
-            "the codes are not all of one length", hint="Give numbers of one type, or codes of one length."
+            f"a column of {odd[0]} holds no codes", hint="Give whole numbers, bytes or hexadecimal digits."
         )
+    lengths = {length_of(column) for column in held if column.null_count < len(column)}
+    if all(pa.types.is_integer(column.type) for column in held):
+        lengths = {_WORD}
+    if len(lengths) > 1 or None in lengths:
+        raise ConfigError("the codes are not all of one length", hint="Give numbers, or codes of one length.")
     bits = next((length for length in lengths if length), _WORD)
     one, other = (_words(side, bits) for side in (a, b))
     return _row_by_row(a, b, columns, lambda x, y: distances(one[x], other[y]))
@@ -267,7 +272,7 @@ def _code(code: Any) -> tuple[int, int]:
         bits = 4 * len(code) if code[:2].lower() not in _PREFIXES else _LONGEST
         return read_code(code, max(bits, 1), decimal=False), bits % _LONGEST
     if not isinstance(code, int | np.integer) or isinstance(code, bool) or code < -(1 << _WORD - 1):
-        raise ConfigError(f"{code!r} is not a code", hint="Give whole numbers, bytes or hexadecimal digits.")
+        raise ConfigError(f"{code!r} is not a code", hint=_CODES)
     return (int(code) & (1 << _WORD) - 1, 0) if code < 0 else (int(code), 0)
 
 

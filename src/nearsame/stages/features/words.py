@@ -15,7 +15,10 @@ __all__ = ["hash_words", "join_words", "packed_letters"]
 
 def hash_words(words: Iterable[str], flags: int, seed: int) -> arrow.UInt64s:
     """The hashes of single-token words, ascending, as `tokens.hash_tokens` makes them."""
-    column = arrow.strings(pa.array(sorted(words), pa.large_string()))
+    ordered = sorted(words)
+    if not ordered:
+        return arrow.NO_HASHES
+    column = arrow.strings(pa.array(ordered, pa.large_string()))
     scratch, token_hashes = _scratch(column.offsets)
     tables = unicode.tables()
     hashes = []

@@ -7,6 +7,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -27,6 +28,7 @@ from nearsame.studies.walks.sides import Given, beside, hexed
 __all__ = ["NamedSets", "Shingle", "named_sets", "runs_of", "through", "token_count", "words_of"]
 
 _Stage = TypeVar("_Stage")
+_MOST_KEPT = 1 << 14  # words of a text come again, and take longer to spell than to look up
 _Shingled = Jaccard | Cosine | Containment | MinHash | ModP
 
 
@@ -100,7 +102,8 @@ def words_of(
     aligned = align(text, nfkc=recipe.nfkc, strip_accents=recipe.strip_accents)
     placed = place(aligned.text, flags, seed, stops)
     spans = zip(placed.starts, placed.ends, strict=True)
-    return [_word(aligned.text, *span, recipe) for span in spans], placed.hashes
+    data, flags_ = aligned.text.tobytes(), (recipe.keep_case, recipe.keep_punctuation, recipe.space_is_token)
+    return [_word(data[start:end], *flags_) for start, end in spans], placed.hashes
 
 
 def runs_of(recipe: Shingling, words: list[str]) -> list[str]:
@@ -152,15 +155,16 @@ def _item(number: str | float) -> int:
     return int(number)
 
 
-def _word(text: arrow.Bytes, start: int, end: int, recipe: Shingling) -> str:
+@lru_cache(_MOST_KEPT)
+def _word(spelt: bytes, keep_case: bool, keep_punctuation: bool, space_is_token: bool) -> str:  # noqa: FBT001  (a key)
     """A token as it was hashed; a space is whatever stands between its neighbours."""
-    word = bytes(text[start:end]).decode()
+    word = spelt.decode()
     kinds = unicode.classes(word)
     word = "".join(character for character, kind in zip(word, kinds, strict=True) if kind != unicode.UNSEEN)
     between = not {unicode.WORD, unicode.ALONE} & set(kinds)
-    if recipe.space_is_token and between and (word.isspace() or not recipe.keep_punctuation):
+    if space_is_token and between and (word.isspace() or not keep_punctuation):
         return " "
-    return word if recipe.keep_case else unicode.fold(word)
+    return word if keep_case else unicode.fold(word)
 
 
 def _named(recipe: _Shingled, items: arrow.UInt64s, words: list[str], hashes: arrow.UInt64s) -> list[Shingle]:
