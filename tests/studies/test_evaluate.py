@@ -182,6 +182,37 @@ def test_codes_of_weighted_features_are_held_against_the_cosine_of_these():
     assert (1.0, 1.0) == (found.scores[1].precision, found.scores[1].recall)
 
 
+def test_codes_have_a_question_of_their_own():
+    """The cosine that k bits stand for, of their features by their weights; or what confirms pairs of codes."""
+    methods = ["simhash:k=8", "simhash:weights=tf", "simhash:k=9:confirm=jaccard", "simhash:k=9:confirm=edit"]
+    found = ns.evaluate(DEMO, methods=methods, apart=False, strip_accents=True)
+    question = dict(shingle_size=1, strip_accents=True)
+    asked = {
+        "cosine >= 0.92388": ns.Cosine(threshold="0.92388", **question),
+        "cosine of tf weights >= 0.989177": ns.Cosine(threshold="0.989177", weights="tf", **question),
+        "jaccard >= 0.8": ns.Jaccard(threshold=0.8, **question),
+        "cosine >= 0.903989, edit >= 0.8": ns.Cosine(threshold="0.903989", confirm="edit", **question),
+    }
+    assert list(asked) == [score.reference for score in found.scores]
+    for score, method in zip(found.scores, asked.values(), strict=True):
+        assert len(ns.pairs(DEMO, method=method).table) == score.true_pairs
+        assert min(score.precision, score.recall) > 0.6
+    assert 1.0 == found.scores[2].precision
+    assert found.truth.endswith("every two documents compared, by cosine an exact join")
+
+
+def test_a_question_with_too_many_answers_is_a_note(monkeypatch):
+    """And costs the others nothing."""
+
+    def crowded(*_):
+        raise ns.TooManyPairsError("3 pairs", hint="Ask for fewer.")
+
+    monkeypatch.setattr(evaluate, "listed", crowded)
+    simhash, jaccard = ns.evaluate(table(["a b", "a c"]), methods=["simhash", "jaccard"], apart=False).scores
+    assert "not judged by cosine >= 0.989177: 3 pairs" == simhash.note
+    assert (1.0, 1.0) == (jaccard.precision, jaccard.recall)
+
+
 def test_a_whole_truth_makes_all_other_pairs_false(tmp_path):
     """Precision over everything found; clusters count; the curve is that of brute force, from one half on."""
     texts = ["a b c d e f g h", "a b c d e f g x", "a b c d e f g h", "k l m n", "k l m o"]

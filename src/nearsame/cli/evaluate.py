@@ -36,8 +36,7 @@ _EVALUATING = options.section(
     options.spec(
         "--measure",
         type=options.words(JudgedBy),
-        default="jaccard",
-        help="Measure of that similarity; simhash is held against it, too.",
+        help="Measure of that similarity; if given, simhash is held against it, too.",
         stands="jaccard",
     ),
     options.spec(

@@ -4,6 +4,7 @@
 2. Recipes come in and go out: nothing computes here.
 """
 
+import math
 from typing import Any
 
 from nearsame.recipes.methods import (
@@ -20,6 +21,8 @@ from nearsame.recipes.methods import (
 )
 
 __all__ = ["as_codes", "as_sets", "exact_join", "exact_question", "for_guesses", "hashed_join"]
+
+_PLACES = 6  # of a cosine
 
 
 def exact_join(method: Method) -> Jaccard | None:
@@ -44,17 +47,21 @@ def hashed_join(method: Method) -> MinHash | None:
     return MinHash(threshold=method.least, **{name: getattr(method, name) for name in Shingled.model_fields})
 
 
-def exact_question(method: Method | None, nearly: Method) -> Method:
+def exact_question(method: Method | None, nearly: Jaccard | Cosine | None = None) -> Method:
     """What the answer of a method is held against: the exact answer to its own question.
+
+    Codes estimate an angle: k of b bits stand for a cosine of cos(πk/b), of their features by their weights. Where
+    another measure confirms pairs of codes, it is what is asked: the codes only choose who is compared.
 
     Args:
         method: that was run; None stands for one of the ways to find equal texts.
-        nearly: what codes are held against, which have no question of their own; by cosine, and where their features
-            have weights, those features by those weights.
+        nearly: what codes are held against in place of that; where their features have weights, a cosine is theirs.
 
     Example:
-        >>> exact_question(Digest(algorithm="crc32"), Jaccard()).algorithm
+        >>> exact_question(Digest(algorithm="crc32")).algorithm
         'sha256'
+        >>> exact_question(SimHash(k=3)).condition
+        'cosine >= 0.989177'
     """
     match method:
         case None:
@@ -63,10 +70,26 @@ def exact_question(method: Method | None, nearly: Method) -> Method:
             return Digest(**{**method.model_dump(), "algorithm": "sha256"})
         case Shingled():
             return _as_jaccard(method) if method.may_miss else method
+        case SimHash() if nearly is None:
+            return _question_of_codes(method)
         case SimHash() if isinstance(nearly, Cosine) and method.weights != "one":
-            own = {name: getattr(method, name) for name in Shingling.model_fields}
-            return Cosine(threshold=nearly.threshold, weights=method.weights, **own)
-    return nearly
+            return Cosine(threshold=nearly.threshold, weights=method.weights, **_cut(method))
+    return nearly or method
+
+
+def _question_of_codes(method: SimHash) -> Method:
+    if method.confirm == "jaccard":
+        return Jaccard(threshold=method.least, **_cut(method))
+    if method.confirm == "cosine":
+        return Cosine(threshold=method.least, weights=method.weights, **_cut(method))
+    least = max(round(math.cos(math.pi * method.k / method.bits), _PLACES), 10**-_PLACES)
+    second = {} if method.confirm is None else {"confirm": method.confirm, "confirm_threshold": method.least}
+    return Cosine(threshold=repr(least), weights=method.weights, **_cut(method), **second)
+
+
+def _cut(method: Shingling) -> dict[str, Any]:
+    """How its texts are cut."""
+    return {name: getattr(method, name) for name in Shingling.model_fields}
 
 
 def _as_jaccard(method: Shingled) -> Jaccard:

@@ -1,8 +1,8 @@
 """Several methods on one corpus, against the exact answer or what people have judged: evaluate.
 
 1. A method is held against the exact answer to its own question: Jaccard at its own threshold over its own shingles,
-   equality for digests and the five ways. One whose question is not about documents (SimHash's distance of codes) is
-   held against Jaccard, or another measure, from `near` on, and so is everything in the closing table.
+   equality for digests and the five ways, for SimHash the cosine that its distance of codes stands for, over its own
+   features; or, where that is asked for, a measure from `near` on, which the closing table goes by anyway.
 2. The exact answer of Jaccard compares every two documents where there are few, else it is the exact join.
 3. Each method runs in a process of its own (contenders.py), so that time and memory are its own.
 4. Clusters are keepers and what they witness, decided over the pairs that a method found in the order of reading.
@@ -23,7 +23,7 @@ from nearsame.answers.advice import Advice
 from nearsame.answers.findings import Closing, Evaluation, Lost, Score
 from nearsame.arrow import Rows
 from nearsame.clock import Progress
-from nearsame.errors import ConfigError
+from nearsame.errors import ConfigError, TooManyPairsError
 from nearsame.files.inputs import Inputs, several
 from nearsame.flow.options import DocumentOptions, ThreadOptions
 from nearsame.flow.page_reading import sampled, with_pages
@@ -33,7 +33,7 @@ from nearsame.recipes.arguments import checked, require_number
 from nearsame.recipes.choices import JudgedBy
 from nearsame.recipes.counterparts import exact_join, exact_question
 from nearsame.recipes.given import Number
-from nearsame.recipes.methods import Jaccard, Method, by_name
+from nearsame.recipes.methods import Cosine, Jaccard, Method
 from nearsame.recipes.settings import ShingleSettings, given_settings
 from nearsame.recipes.signatures import Default, Doc
 from nearsame.sources import Columns, open_parts
@@ -69,11 +69,8 @@ class EvaluateOptions(DocumentOptions, ThreadOptions, ShingleSettings, total=Fal
     least_label: Annotated[float, Doc("The least label that says that a pair is true."), Default(1.0)]
     near: Annotated[Number, Doc("Least similarity of the pairs in the closing table."), Default(0.9)]
     measure: Annotated[
-        JudgedBy,
-        Doc(
-            "What that similarity is; also what codes (SimHash) are held against, which have no question of their own."
-        ),
-        Default("jaccard"),
+        JudgedBy | None,
+        Doc("What that similarity is, Jaccard unless it is given; if it is, SimHash is held against it, too."),
     ]
     apart: Annotated[
         bool, Doc("Whether each method runs in a fresh process, which is what measures memory."), Default(value=True)
@@ -114,23 +111,25 @@ def evaluate(
     watcher = logged(options["progress"])
     inputs = Inputs.of(source, truth)
     chosen = contenders(methods, shingles)
-    nearly = by_name(options["measure"], threshold=options["near"], **shingles)
+    measure = options["measure"] or "jaccard"
+    nearly = (Cosine if measure == "cosine" else Jaccard)(threshold=options["near"], **shingles)
+    held = nearly if options["measure"] else None
     columns = with_pages(Columns(text=options["text_column"], id=options["id_column"]), options)
     taken = read_sample(source, truth, columns, sample_size)
     judged = None if truth is None else _judged(str(os.fspath(truth)), taken, options["least_label"])
-    questions = [nearly, *(exact_question(contender.recipe, nearly) for contender in chosen)]
-    field_ = _Field(taken, nearly, judged, threads, [join for question in questions if (join := exact_join(question))])
+    field_ = _Field(taken, nearly, judged, threads, [exact_question(one.recipe, held) for one in chosen])
     outcomes = []
     for contender in chosen:
         watcher.begin(contender.label)
         outcomes.append((contender, (run_apart if options["apart"] else run_here)(contender, taken.table, threads)))
     watcher.begin("exact answer")
-    scores = tuple(_score(field_, *outcome) for outcome in outcomes)
+    asked = zip(field_.questions, outcomes, strict=True)
+    scores = tuple(_score(field_, question, *outcome) for question, outcome in asked)
     closing, lost = _closing(field_, outcomes)
     return Evaluation(
         documents=len(taken.table),
         of_documents=taken.num_documents,
-        truth=_in_words(judged, truth, nearly, len(taken.table)),
+        truth=_in_words(field_, truth),
         near=float(nearly.least),
         scores=scores,
         closing=closing,
@@ -140,7 +139,7 @@ def evaluate(
         settings={"methods": [contender.record() for contender in chosen], "near": nearly.record(), "seed": 0},
         versions=versions(_PACKAGES),
         inputs=inputs,
-        measure=options["measure"],
+        measure=measure,
     )
 
 
@@ -177,10 +176,12 @@ def _judged(path: str, taken: DocumentSample, least: float) -> Truth:
     return read_truth(path, taken.all_ids.to_pylist(), least=least).within(taken.rows)
 
 
-def _in_words(judged: Truth | None, path: Any, nearly: Method, num: int) -> str:
+def _in_words(field_: "_Field", path: Any) -> str:
+    judged = field_.judged
     if judged is None:
-        how = "every two documents compared" if num <= _MOST_PAIRWISE else "an exact join"
-        how = how if exact_join(nearly) or num > _MOST_PAIRWISE else f"{how}, by {nearly.name} an exact join"
+        joined = sorted({one.name for one in field_.questions if exact_join(one) is None and not one.by_equality})
+        how = "every two documents compared" if field_.num <= _MOST_PAIRWISE else "an exact join"
+        how = how if field_.num > _MOST_PAIRWISE or not joined else f"{how}, by {' and '.join(joined)} an exact join"
         return f"the exact answer to each method's own question: {how}"
     name = os.path.basename(os.fspath(path))  # noqa: PTH119  (it may be a URL)
     true = int(judged.is_true.sum())
@@ -195,10 +196,10 @@ class _Field:
     """The corpus, and the right answers to the questions asked so far."""
 
     taken: DocumentSample
-    nearly: Method
+    nearly: Jaccard | Cosine
     judged: Truth | None
     threads: int | None
-    questions: list[Jaccard]
+    questions: list[Method]
     _answers: dict[str, _Answer] = field(default_factory=dict)
     _compared: dict[str, lost_pairs.ComparedPairs] = field(default_factory=dict)
 
@@ -209,13 +210,10 @@ class _Field:
 
     def near(self) -> _Answer:
         """The pairs of the closing table."""
-        return self._answer(self.nearly)
+        return self.right(self.nearly)
 
-    def right(self, contender: Contender) -> _Answer:
-        """What a contender should have found, by the exact answer to its own question."""
-        return self._answer(exact_question(contender.recipe, self.nearly))
-
-    def _answer(self, question: Method) -> _Answer:
+    def right(self, question: Method) -> _Answer:
+        """The exact answer to a question."""
         key = question.name + question.model_dump_json()
         if key not in self._answers:
             self._answers[key] = self._computed(question)
@@ -235,8 +233,8 @@ class _Field:
         """Every two documents compared, once for all questions over the same shingles."""
         key = _shingles(question)
         if key not in self._compared:
-            same = [one for one in self.questions if _shingles(one) == key]
-            lowest = min(same, key=lambda one: one.threshold)
+            joins = [join for one in (self.nearly, *self.questions) if (join := exact_join(one))]
+            lowest = min((one for one in joins if _shingles(one) == key), key=lambda one: one.threshold)
             self._compared[key] = lost_pairs.pairwise(lowest, self.taken.table)
         return self._compared[key]
 
@@ -246,14 +244,17 @@ def _shingles(recipe: Jaccard) -> str:
     return recipe.model_dump_json(exclude={"threshold"})
 
 
-def _score(field_: _Field, contender: Contender, outcome: Outcome) -> Score:
+def _score(field_: _Field, question: Method, contender: Contender, outcome: Outcome) -> Score:
     """One line of the table."""
     if outcome.note:
         return Score(contender.label, "", note=outcome.note)
     pairs = pack(outcome.a, outcome.b)
     judged = field_.judged
     if judged is None:
-        right = field_.right(contender)
+        try:
+            right = field_.right(question)
+        except TooManyPairsError as error:
+            return Score(contender.label, "", note=f"not judged by {question.condition}: {error.message}")
         score = _of(contender.label, right.label, agreement(pairs, pack(right.a, right.b)))
         score = replace(score, rand_index=_rand(field_.num, outcome, right))
     else:
