@@ -199,6 +199,8 @@ def test_codes_have_a_question_of_their_own():
         assert min(score.precision, score.recall) > 0.6
     assert 1.0 == found.scores[2].precision
     assert found.truth.endswith("every two documents compared, by cosine an exact join")
+    found = ns.evaluate(DEMO, methods=["simhash"], apart=False, sample_size=10)
+    assert found.truth.endswith("own question: an exact join")
 
 
 def test_a_question_with_too_many_answers_is_a_note(monkeypatch):

@@ -179,9 +179,12 @@ def _judged(path: str, taken: DocumentSample, least: float) -> Truth:
 def _in_words(field_: "_Field", path: Any) -> str:
     judged = field_.judged
     if judged is None:
-        joined = sorted({one.name for one in field_.questions if exact_join(one) is None and not one.by_equality})
-        how = "every two documents compared" if field_.num <= _MOST_PAIRWISE else "an exact join"
-        how = how if field_.num > _MOST_PAIRWISE or not joined else f"{how}, by {' and '.join(joined)} an exact join"
+        joined = [one.name for one in field_.questions if exact_join(one) is None and not one.by_equality]
+        how = "every two documents compared"
+        if field_.num > _MOST_PAIRWISE or len(joined) == len(field_.questions):
+            how = "an exact join"
+        elif joined:
+            how = f"{how}, by {' and '.join(sorted(set(joined)))} an exact join"
         return f"the exact answer to each method's own question: {how}"
     name = os.path.basename(os.fspath(path))  # noqa: PTH119  (it may be a URL)
     true = int(judged.is_true.sum())
