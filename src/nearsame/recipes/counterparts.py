@@ -83,7 +83,9 @@ def _question_of_codes(method: SimHash) -> Method:
     if method.confirm == "cosine":
         return Cosine(threshold=method.least, weights=method.weights, **_cut(method))
     least = max(round(math.cos(math.pi * method.k / method.bits), _PLACES), 10**-_PLACES)
-    second = {} if method.confirm is None else {"confirm": method.confirm, "confirm_threshold": method.least}
+    second: dict[str, Any] = (
+        {} if method.confirm is None else {"confirm": method.confirm, "confirm_threshold": method.least}
+    )
     return Cosine(threshold=repr(least), weights=method.weights, **_cut(method), **second)
 
 
