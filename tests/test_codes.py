@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 import nearsame as ns
 from nearsame.sources.codes import code_words, read_code
+from nearsame.stages.pairs import near
 from tests.cli.commands import run
 from tests.examples import share
 from tests.oracle.decisions import decide_similar
@@ -204,3 +205,29 @@ def test_two_codes_are_explained_as_texts_are() -> None:
     """By the same walk as many codes."""
     walk = ns.explain("00ff", "01ff", method=ns.Codes(bits=16, k=1))
     assert (walk.method, walk.answer["found"]) == ("codes", [[1, 2, 1]])
+
+
+def test_statistics_say_how_codes_were_searched() -> None:
+    """Blocks, tables and candidates, counted as a walk through the tables shows them; of two sides those of both."""
+    numbers = [37586, 50086, 2648, 934, 40957, 2650, 64475, 40955]
+    table = pa.table({"code": pa.array(numbers, pa.uint16())})
+    method = ns.Codes(bits=16, k=2, blocks=4, header=2)
+    shown = ns.explain_codes(numbers, bits=16, k=2, blocks=4, header=2).steps[2].rows
+    groups = [group.split() for row in shown for group in str(row[2]).split(" | ")]
+    expected = {"kind": "blocks", "blocks": 4, "header": 2, "tables": 6}
+    candidates = sum(len(group) * (len(group) - 1) // 2 for group in groups)
+    assert ns.pairs(table, method=method).stats.room["search"] == {**expected, "candidates": candidates}
+    across = ns.pairs(table[4:], against=table[:4], method=method).stats.room["search"]
+    old = sum(len([name for name in group if int(name) <= 4]) == 2 for group in groups)
+    assert across == {**expected, "candidates": candidates - old}
+    assert ns.dedup(table, method=method).stats.room["search"] == expected
+    turned = ns.Codes(bits=16, k=2, search="adjacent")
+    assert ns.pairs(table, method=turned).stats.room["search"] == {"kind": "adjacent", "tables": 16, "candidates": 112}
+
+
+def test_candidates_of_many_codes_are_estimated(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Counting takes no time: every so many codes stand for all, and the statistics say of how many."""
+    monkeypatch.setattr(near, "_COUNTED", 1000)
+    table = pa.table({"code": pa.array(np.arange(2000, dtype=np.uint64) << 32)})
+    search = ns.pairs(table, method=ns.Codes(k=1, search="brute")).stats.room["search"]
+    assert search == {"kind": "brute", "tables": 1, "candidates": 4 * (1000 * 999 // 2), "sampled": 1000}

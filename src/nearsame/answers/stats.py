@@ -144,7 +144,9 @@ class Stats:
             then of features, keys and what is written.
         thread_seconds: time that threads spent in each stage.
         bytes_read: on disk, where it is known.
-        room: what was chosen by what the memory holds: where features are, and how the count table is made.
+        room: what was chosen on the way: by what the memory holds, where features are and how the count table is made;
+            of codes the `search`: its `kind`, into how many `blocks` codes are cut and how many are a `header`, the
+            `tables`, and of listed pairs the `candidates` that agree on a header, once in each.
         recipe: everything that decides the answer.
         versions: of the packages that could.
     """

@@ -1,22 +1,24 @@
 """The stages of methods that compare codes, made here or given: imported when one of them is asked for."""
 
 from functools import partial
+from typing import Any
 
 from nearsame.arrow import UInt64s
-from nearsame.engines.base import Stage
+from nearsame.engines.base import Engine, Stage
 from nearsame.flow.steps import Steps, cut_flags, stops, texts
 from nearsame.flow.weighted_steps import weigh
+from nearsame.kernels.buckets import Meeting
 from nearsame.recipes.methods import Codes, Hyperplane, SimHash
 from nearsame.stages.features.codes import GivenCodes
 from nearsame.stages.features.hashes import hasher, table_hasher
 from nearsame.stages.features.vectors import RoundedVectors
 from nearsame.stages.features.weighted import ListFeatures, Spelling, TextFeatures
 from nearsame.stages.keys.blocks import MEETING, SEARCH
-from nearsame.stages.keys.headers import HeaderKeys, SampleCodes, all_meet, choose_tables, reach_note
+from nearsame.stages.keys.headers import HeaderKeys, SampleCodes, all_meet, choose_tables, reach_note, search_record
 from nearsame.stages.keys.slices import SliceKeys
 from nearsame.stages.pairs import measures
 from nearsame.stages.pairs.join import AllPairs
-from nearsame.stages.pairs.near import ADJACENT_NOTE, NearCodes, Neighbours
+from nearsame.stages.pairs.near import ADJACENT_NOTE, NearCodes, Neighbours, codes_of
 from nearsame.stages.sketches.hyperplanes import SignCodes
 from nearsame.stages.sketches.simhash import SimHashCodes
 
@@ -49,15 +51,25 @@ def _near_codes(recipe: SimHash | Codes, features: tuple[Stage, ...], *, listing
     def tables(codes: UInt64s) -> UInt64s:
         return choose_tables(recipe, [(len(codes), codes)], SEARCH)
 
+    def counted(codes: Any, _: int, engine: Engine) -> tuple[Any, Any]:
+        sample = engine.fold(codes, SampleCodes(bits))
+        engine.room["search"] = search_record(recipe, sample, MEETING)
+        return codes, sample
+
+    def searched(rule: Any, meeting: Meeting) -> dict[str, Any]:
+        codes = codes_of(meeting, bits)
+        return {"search": {**search_record(recipe, [(len(codes), codes)], SEARCH), **rule.candidates(codes, meeting)}}
+
     return Steps(
         features,
         measures.codes(recipe.get("confirm"), bits, k),
-        counts=lambda codes, _, engine: (codes, engine.fold(codes, SampleCodes(bits))),
+        counts=counted,
         keys=lambda sample: everybody if listing else HeaderKeys(choose_tables(recipe, sample, MEETING)),
         deciding=(lambda rule: Neighbours(rule, bits, k)) if adjacent else (lambda rule: rule),
         joining=(lambda bound, _: Neighbours(AllPairs(bound), bits, k))
         if adjacent
         else (lambda bound, one_side: NearCodes(bound, bits, k, tables, one_side)),
+        searched=searched,
         notes=(*([reach_note(k, bits)] if recipe.of_tokens else []), *([ADJACENT_NOTE] if adjacent else [])),
     )
 

@@ -108,6 +108,7 @@ def join(state: State[Arrays], question: Question, groups: Groups, most: int) ->
     fewer = fewer_pairs(state.method, can_star=star)
     if state.meeting and state.meeting.entries.rows.size:
         check_number(total, most, known="at least", fewer=fewer)
+        state.corpus.engine.room |= state.step.searched(rule, state.meeting)
         sampled, times = state.corpus.engine.sample(state.meeting, rule)
         predicted = total + times * sum(groups.num_between(part.a, part.b) for part in sampled)
         check_number(predicted, most, known="about", fewer=fewer)

@@ -68,6 +68,7 @@ class Steps(NamedTuple):
     by_sketch: bool = False  # verified by the sketches, not by the features
     deciding: Callable[[Greedy | Linking], Any] = lambda rule: rule
     joining: Callable[[Bound, OneSide], Any] = lambda bound, _: AllPairs(bound)
+    searched: Callable[[Any, Any], dict[str, Any]] = lambda *_: {}  # by the rule that joins what has met: how
     notes: tuple[str, ...] = ()  # what one must know to read the answer
     second: tuple[int, Fraction] | None = None  # what pairs must reach as well: a measure, and the least value of it
     larger_first: bool = False  # larger sets stay: a container before what it contains

@@ -7,6 +7,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +20,7 @@ from nearsame.recipes.codes import Coded
 from nearsame.stages.keys import blocks, curves
 from nearsame.stages.keys.unordered import unordered
 
-__all__ = ["HeaderKeys", "SampleCodes", "all_meet", "choose_tables", "plan_blocks", "reach_note"]
+__all__ = ["HeaderKeys", "SampleCodes", "all_meet", "choose_tables", "plan_blocks", "reach_note", "search_record"]
 
 _SAMPLE = 64  # codes of each batch
 _SALT = 0x9E3779B97F4A7C15
@@ -55,6 +56,18 @@ def choose_tables(recipe: Coded, sample: Sample, costs: blocks.Costs) -> arrow.U
     if recipe.search == "rotations":
         return arrow.frozen(windows(recipe.bits, recipe.k))
     return blocks.tables(plan_blocks(recipe, sample, costs))
+
+
+def search_record(recipe: Coded, sample: Sample, costs: blocks.Costs) -> dict[str, Any]:
+    """What statistics say of the search that the recipe asks for."""
+    if recipe.search == "blocks":
+        plan = plan_blocks(recipe, sample, costs)
+        cut = {"blocks": plan.num_blocks, "header": plan.header_blocks, "tables": plan.num_tables}
+    elif recipe.search == "adjacent":
+        cut = {"tables": recipe.bits}  # an order for each turn
+    else:
+        cut = {"tables": len(choose_tables(recipe, sample, costs))}
+    return {"kind": recipe.search, **cut}
 
 
 def plan_blocks(recipe: Coded, sample: Sample, costs: blocks.Costs) -> blocks.BlockPlan:

@@ -24,11 +24,12 @@ from nearsame.kernels.scores import Bound
 from nearsame.kernels.stamps import Array, Each
 from nearsame.stages.pairs.join import JoinedPairs
 
-__all__ = ["ADJACENT_NOTE", "NearCodes", "Neighbours"]
+__all__ = ["ADJACENT_NOTE", "NearCodes", "Neighbours", "codes_of"]
 
 ADJACENT_NOTE = "search=adjacent compares neighbours in sorted order only: it loses pairs, and runs on one machine only"
 
 _PIECE = 1 << 14
+_COUNTED = 1 << 18  # entries of tables of which candidates are counted, so that counting takes no time
 _LOW32, _U32 = np.uint64(0xFFFFFFFF), np.uint64(32)
 
 
@@ -52,7 +53,7 @@ class NearCodes:
 
     def join(self, meeting: Meeting, each: Each, _threads: int, _array: Array = np.empty) -> Iterator[JoinedPairs]:
         """The pairs, as they are found."""
-        codes = _codes(meeting, self.bits)
+        codes = codes_of(meeting, self.bits)
         among = np.zeros(len(codes), np.bool_) if self.one_side is None else self.one_side[meeting.entries.rows]
         order = np.argsort(~among, kind="stable")  # the one side first
         split = int(among.sum())
@@ -61,9 +62,9 @@ class NearCodes:
         def run(work: Callable[[Any], Any], things: Iterable[Any]) -> Iterator[Any]:
             return each(things, work)
 
+        tables = self.tables(codes)
         searches = [(rest, 0)] if split in (0, len(codes)) else [(rest, 0), (order, split)]
         for docs, first in searches:
-            tables = self.tables(codes[docs])
             for packed in chunks(codes[docs], self.k, tables, split=first, run=run):
                 pieces = [packed[low : low + _PIECE] for low in range(0, packed.size, _PIECE)]
                 yield from each(pieces, partial(self._verified, docs, meeting))
@@ -71,6 +72,15 @@ class NearCodes:
     def sample(self, _meeting: Meeting, _array: Array = np.empty) -> tuple[list[JoinedPairs], float]:
         """No prediction: the search is quick, and counts as it goes."""
         return [], 0.0
+
+    def candidates(self, codes: arrow.UInt64s, meeting: Meeting) -> dict[str, int]:
+        """Pairs of codes that agree on a table's header, once in each: of many codes estimated from a sample."""
+        tables = self.tables(codes)
+        step = -(-len(codes) * len(tables) // _COUNTED)
+        few = codes[::step]
+        among = np.zeros(len(few), np.bool_) if self.one_side is None else self.one_side[meeting.entries.rows[::step]]
+        pairs = sum(_pairs_within(few & header) - _pairs_within(few[among] & header) for header in tables)
+        return {"candidates": pairs} if step == 1 else {"candidates": pairs * step**2, "sampled": len(few)}
 
     def _verified(self, docs: npt.NDArray[np.int64], meeting: Meeting, packed: arrow.UInt64s) -> JoinedPairs:
         nums, dens = np.empty(packed.size, np.int64), np.empty(packed.size, np.int64)
@@ -107,9 +117,13 @@ class Neighbours:
         """As the rule samples."""
         return self.rule.sample(self._beside(meeting), array)
 
+    def candidates(self, _codes: arrow.UInt64s, meeting: Meeting) -> dict[str, int]:
+        """Neighbours in each order."""
+        return {"candidates": self.bits * sum(max(here.size - 1, 0) for here in _gathered(meeting))}
+
     def _beside(self, meeting: Meeting) -> Meeting:
         """The same documents, every two neighbours within k bits in a bucket of their own."""
-        rows, codes = meeting.entries.rows, _codes(meeting, self.bits)
+        rows, codes = meeting.entries.rows, codes_of(meeting, self.bits)
         pairs = [np.zeros((2, 0), np.int64)]
         for here in _gathered(meeting):
             found = adjacent(arrow.frozen(codes[here]), self.bits, self.k)
@@ -129,6 +143,13 @@ def _gathered(meeting: Meeting) -> Iterator[npt.NDArray[np.int64]]:
     return (order[start:end] for start, end in pairwise(ends.tolist()))
 
 
-def _codes(meeting: Meeting, bits: int) -> npt.NDArray[np.uint64]:
+def codes_of(meeting: Meeting, bits: int) -> npt.NDArray[np.uint64]:
     """The code of each document, uint64[n, w]."""
     return arrow.frozen(meeting.items[meeting.offsets[:-1, None] + np.arange(-(-bits // 64))])
+
+
+def _pairs_within(codes: npt.NDArray[np.uint64]) -> int:
+    """Pairs of equal ones."""
+    values = codes[:, 0] if codes.shape[1] == 1 else codes.view(f"V{8 * codes.shape[1]}")[:, 0]
+    _, sizes = np.unique(values, return_counts=True)
+    return int((sizes * (sizes - 1) // 2).sum())
