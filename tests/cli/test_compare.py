@@ -147,3 +147,33 @@ def test_a_text_in_the_place_of_a_file_is_told_as_one():
     for a, b in (("two words", "two words"), ("two words", "three more words")):
         done = run(a, b)
         assert (2, True) == (done.exit_code, "'two words' is not a file" in " ".join(done.stderr.split()))
+
+
+def test_codes_are_made_as_asked(files):
+    """By the settings of SimHash; the rest of the table stays."""
+    record, plain = (
+        json.loads(run(*files, "--json", *extra).stdout)["measures"]
+        for extra in (("--bits", 32, "--weights", "tf", "--code-shingle-size", 2), ())
+    )
+    assert "32 bits of 2-word shingles" == next(one["of"] for one in record if one["name"] == "simhash")
+    assert [one for one in plain if one["name"] != "simhash"] == [one for one in record if one["name"] != "simhash"]
+
+
+def test_similarity_and_distance_add_up(tmp_path):
+    """A third and two thirds; both are rounded, to one together."""
+    for name, text in (("a.txt", "one two"), ("b.txt", "two three")):
+        (tmp_path / name).write_text(text, "utf-8")
+    done = run(tmp_path / "a.txt", tmp_path / "b.txt", "--shingle-size", 1, "--threshold", "1/3")
+    assert ["Jaccard", "0.3333", "0.6667"] == done.stdout.splitlines()[6].split()[:3]
+    done = run(tmp_path / "a.txt", tmp_path / "b.txt", "--shingle-size", 1, "--json")
+    assert "1/3" == json.loads(done.stdout)["measures"][0]["exact"]
+
+
+def test_a_page_without_main_content_is_told(files, tmp_path):
+    """A menu is compared as what it is."""
+    page = tmp_path / "menu.html"
+    page.write_text("<ul>" + "".join(f"<li><a href='/{n}'>A long menu item {n}</a></li>" for n in range(9)) + "</ul>")
+    out = run(files[0], page).stdout.splitlines()
+    assert "   No main content was found: all its visible text is compared." == out[4]
+    remarks = json.loads(run(files[0], page, "--json").stdout)["remarks"]
+    assert ["", "No main content was found: all its visible text is compared."] == remarks

@@ -241,3 +241,30 @@ def test_a_word_in_two_clusters_is_named() -> None:
     """The user's word, not its hash."""
     with pytest.raises(ns.ConfigError, match="'b' is in two clusters"):
         ns.compare("a b", "b c", clusters=[["a", "b"], ["b", "c"]])
+
+
+def test_codes_have_settings_of_their_own():
+    """Those of SimHash, while sets keep theirs; their k may decide."""
+    a, b = "the quick brown fox jumps over the lazy dog", "the quick brown fox leaps over the lazy dog"
+    codes = ns.SimHash(bits=128, weights="tf", shingle_size=2, k=16)
+    found = ns.compare(a, b, method=ns.Jaccard(shingle_size=3), codes=codes, measure="simhash")
+    distance = ns.hamming(*(ns.simhash(text, bits=128, weights="tf", shingle_size=2) for text in (a, b)))
+    assert (distance, "128 bits of 2-word shingles") == (found["simhash"].distance, found["simhash"].of)
+    assert (distance <= 16, "3-word shingles") == (found.similar, found["jaccard"].of)
+    assert codes.record() == found.recipe["codes"]
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"codes": ns.SimHash(weights="tfidf")}, "needs a corpus"),
+        ({"method": ns.SimHash(weights="tfidf")}, "needs a corpus"),
+        ({"codes": ns.SimHash(k=3)}, "k=3 does nothing to two texts compared by jaccard"),
+        ({"codes": ns.SimHash(k=3), "measure": "simhash", "threshold": 0.9}, "k=3 does nothing"),
+        ({"codes": ns.SimHash(search="brute"), "measure": "simhash"}, "search=brute does nothing"),
+    ],
+)
+def test_settings_of_codes_that_do_nothing_are_refused(settings, message):
+    """And weights that only a corpus can tell."""
+    with pytest.raises(ns.ConfigError, match=message):
+        ns.compare("a b c", "a b d", **settings)

@@ -1,15 +1,18 @@
 """`nearsame compare`: two texts in, every measure and the shared passages out."""
 
 import sys
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
 from nearsame.cli import options, recipeoptions, sourceoptions
 from nearsame.cli.places import names_a_file
-from nearsame.cli.recipe import built
+from nearsame.cli.recipe import built, hashes
 from nearsame.errors import ConfigError
 from nearsame.recipes.choices import MeasureName, SketchKind
+
+if TYPE_CHECKING:
+    from nearsame.recipes.methods import Method, SimHash
 
 __all__ = ["compare"]
 
@@ -50,6 +53,23 @@ _COMPARING = options.section(
     options.setting("--num-perm", type=int, metavar="N", help="Values in a MinHash signature.", stands="128"),
     options.setting("--sketch", type=options.words(SketchKind), help="The signature's kind.", stands="fast"),
     options.setting("--seed", type=options.SEED, metavar="N|random", help="Of the feature hash.", stands="0"),
+    options.setting("--bits", type=int, metavar="N", help="simhash: bits of a code, 32, 64 or 128.", stands="64"),
+    options.setting("--k", type=int, metavar="N", help="With --measure simhash: most bits that differ.", stands="--threshold"),
+    options.spec("--code-shingle-size", type=int, metavar="N", help="simhash: words in a feature.", stands="1"),
+    recipeoptions.weights("simhash", "one", "tf", "tfidf"),
+    recipeoptions.FREQUENCIES,
+    recipeoptions.FEATURE_HASH,
+    recipeoptions.ZERO_BIT,
+    recipeoptions.HASHES,
+)
+_OF_CODES = (
+    "bits", "k", "code_shingle_size", "weights", "frequencies", "feature_hash", "zero_bit", "table",
+)  # fmt: skip
+_FOUND = (  # where the text of a page was, by the numbers of stages/texts/page_content.py
+    "",
+    "No main content was found: all its visible text is compared.",
+    "No text was visible: one in its metadata, or for browsers without scripts, is compared.",
+    "No text was found on the page.",
 )
 
 
@@ -69,7 +89,7 @@ def compare(ctx: click.Context, /, a: str, b: str, **given: Any) -> int:
     pages (.html, .xhtml, .mhtml), whose text is taken out first; one of them may be - for standard input. Exit code
     0: near-duplicates at the threshold, 1: not. Defaults stand in brackets.
     """
-    from nearsame.flow.page_reading import texts_of
+    from nearsame.flow.page_reading import contents_of
     from nearsame.outputs import comparison, console
     from nearsame.outputs.report_page import ReportPage
     from nearsame.sources.whole import read_json, require_different
@@ -77,16 +97,19 @@ def compare(ctx: click.Context, /, a: str, b: str, **given: Any) -> int:
 
     _require_names(a, b)
     require_different(a, b)
-    recipe = built(ctx.command, {**given, "method": "minhash"})
-    texts = texts_of((a, b), given["extract"])
+    recipe = built(ctx.command, {**given, **dict.fromkeys(_OF_CODES), "method": "minhash"})
+    codes = _codes(recipe, given)
+    contents = contents_of((a, b), given["extract"])
+    texts = [content.text for content in contents]
+    remarks = [_FOUND[content.found] for content in contents]
     clusters = read_json(given["clusters"], "a list of lists of words") if given["clusters"] else None
     settings = {name: given[name] for name in ("threshold", "passage", "edits")}
     measure = given["measure"].replace("-", "_")
-    likeness = study.compare(*texts, method=recipe, measure=measure, clusters=clusters, **settings)
+    likeness = study.compare(*texts, method=recipe, codes=codes, measure=measure, clusters=clusters, **settings)
     if given["as_json"]:
-        console.print_json({"a_name": a, "b_name": b, **likeness.record()})
+        console.print_json({"a_name": a, "b_name": b, **likeness.record(), "remarks": remarks})
     else:
-        sources = comparison.Sources(_called(a), _called(b), *texts)
+        sources = comparison.Sources(_called(a), _called(b), *texts, tuple(remarks))
         comparison.report(ReportPage(sys.stdout), likeness, sources, everything=given["everything"])
     return 0 if likeness.similar else _DIFFERENT
 
@@ -101,3 +124,17 @@ def _require_names(*names: str) -> None:
 
 def _called(path: str) -> str:
     return "standard input" if path == "-" else path
+
+
+def _codes(recipe: "Method", given: dict[str, Any]) -> "SimHash | None":
+    """How codes are made, if anything was said of it; the text is cut as it is for sets."""
+    from nearsame.recipes.counterparts import as_codes
+    from nearsame.recipes.methods import SimHash
+
+    own = {name: given[name] for name in _OF_CODES if given[name] is not None}
+    if not own:
+        return None
+    if "table" in own:
+        own["table"] = hashes(own["table"])
+    size = own.pop("code_shingle_size", None)
+    return SimHash(**{**as_codes(recipe).settings, **own, **({} if size is None else {"shingle_size": size})})

@@ -16,7 +16,7 @@ from nearsame.errors import ConfigError
 if TYPE_CHECKING:
     from nearsame.recipes.methods import Method
 
-__all__ = ["built"]
+__all__ = ["built", "hashes"]
 
 
 def built(command: click.Command, options: dict[str, Any]) -> "Method":
@@ -36,11 +36,12 @@ def built(command: click.Command, options: dict[str, Any]) -> "Method":
                 _refuse(option, value, name, [method for method in methods if option.name in known[method]])
             settings[str(option.name)] = value
     if isinstance(settings.get("table"), str):
-        settings["table"] = _hashes(settings["table"])
+        settings["table"] = hashes(settings["table"])
     return recipes.by_name(name, **settings)
 
 
-def _hashes(path: str) -> Any:
+def hashes(path: str) -> Any:
+    """The table of hashes in a file."""
     from nearsame.sources.whole import read_json
 
     return read_json(path, 'hashes by feature, as in {"the": 13}')

@@ -28,6 +28,8 @@ __all__ = [
     "BLOCKS",
     "CHOICE",
     "FEATURE_HASH",
+    "FREQUENCIES",
+    "HASHES",
     "HEADER",
     "METHODS",
     "NORMALISE",
@@ -70,6 +72,12 @@ FEATURE_HASH = setting(
     stands="xxh3",
 )
 ZERO_BIT = setting("--zero-bit", type=int, metavar="0|1", help="simhash: the bit of a sum of zero.", stands="0")
+FREQUENCIES = setting(
+    "--frequencies", metavar="FILE", reads=True, help="Of documents, from an earlier tfidf run.", stands="counted"
+)
+HASHES = setting(
+    "--hashes", "table", metavar="FILE", reads=True, help="simhash: JSON, a hash for each feature.", stands="none"
+)
 NORMALISE = switch("--normalise", help="digest: compare tokens.", stands="raw text")
 
 
@@ -160,13 +168,7 @@ SETTINGS: tuple[Spec, ...] = (
     ),
     switch("--decimal", help="codes: texts of digits are decimal.", stands="hexadecimal"),
     weights("simhash, cosine", "one", "tf", "tfidf"),
-    setting(
-        "--frequencies",
-        metavar="FILE",
-        reads=True,
-        help="Of documents, from an earlier tfidf run.",
-        stands="counted",
-    ),
+    FREQUENCIES,
     setting(
         "--confirm",
         type=words(ConfirmedBy),
@@ -190,9 +192,7 @@ SETTINGS: tuple[Spec, ...] = (
     HEADER,
     FEATURE_HASH,
     ZERO_BIT,
-    setting(
-        "--hashes", "table", metavar="FILE", reads=True, help="simhash: JSON, a hash for each feature.", stands="none"
-    ),
+    HASHES,
     digest(),
     NORMALISE,
     setting("--drop-boilerplate", type=int, metavar="N", help="Drop what is in more than N documents.", stands="none"),

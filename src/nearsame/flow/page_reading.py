@@ -24,9 +24,11 @@ from nearsame.sources.page_records import as_pages, is_page, page_of_file
 from nearsame.sources.reading import Reading
 from nearsame.sources.sampling import DocumentSample, sample
 from nearsame.sources.whole import read_text
-from nearsame.stages.texts.page_text import PageTexts, page_text
+from nearsame.stages.texts.page_content import MAIN, PageContent
+from nearsame.stages.texts.page_text import PageTexts, content_of
 
 __all__ = [
+    "contents_of",
     "refuse_idle",
     "require_pages",
     "sampled",
@@ -128,7 +130,12 @@ def sampled(reading: Reading, most: int | None) -> DocumentSample:
 
 
 def texts_of(paths: Sequence[str], extract: Extract | None = None) -> list[str]:
-    """The text of each file that is one document: of a web page (by its name), what `extract` takes out of it.
+    """The text of each file that is one document: of a web page (by its name), what `extract` takes out of it."""
+    return [content.text for content in contents_of(paths, extract)]
+
+
+def contents_of(paths: Sequence[str], extract: Extract | None = None) -> list[PageContent]:
+    """The same with where the text was found.
 
     Raises:
         SourceError: One cannot be read.
@@ -139,7 +146,7 @@ def texts_of(paths: Sequence[str], extract: Extract | None = None) -> list[str]:
         message = f"extract={extract!r} does nothing: not web pages by their names: {' and '.join(paths)}"
         raise ConfigError(message, hint="Name a file that ends in .html, .xhtml or .mhtml, or leave it out.")
     return [
-        read_text(path) if kind is None else _text_of_page(path, kind, extract or "main")
+        PageContent(read_text(path), MAIN) if kind is None else _content_of_page(path, kind, extract or "main")
         for path, kind in zip(paths, kinds, strict=True)
     ]
 
@@ -170,11 +177,11 @@ def text_of_record(source: str, wanted: str, columns: Columns) -> str:
     raise SourceError(f"{source} has no record with the id {wanted!r}{unread}", hint=hint)
 
 
-def _text_of_page(path: str, kind: str, extract: Extract) -> str:
+def _content_of_page(path: str, kind: str, extract: Extract) -> PageContent:
     with File(path).open() as raw:
         data = raw.read()
     try:
         page = page_of_file(data, kind, Columns(max_document=max(len(data), 1)))
     except ValueError as error:
         raise SourceError(f"{path}: {error}", hint="Save the page again.") from None
-    return page_text(page.body or b"", page.charset, page.mime, extract)
+    return content_of(page.body or b"", page.charset, page.mime, extract)

@@ -1,6 +1,7 @@
 """A comparison as people read it: a table of measures, the verdict, and the shared passages side by side.
 
-1. It fits 80 columns; numbers are cut, not rounded, so that nothing below a threshold looks as if it reached it.
+1. It fits 80 columns. Numbers are rounded, but none so that it looks as if it reached the threshold or 1, and a
+   distance that is 1 less the similarity is shown as that.
 2. Shared text is coloured on a terminal and stands between [[ and ]] elsewhere.
 3. What is left out for length is counted, and can be had.
 """
@@ -34,26 +35,31 @@ NAMES = {
     "length": "length ratio",
 }
 _SHORT = {"radians": " rad"}
+_DIGITS = 4
 _MOST_PASSAGES = 10
 _CONTEXT = 30  # characters on either side of a passage
 _END = 120  # characters of a long passage, at its start and at its end
 
 
 class Sources(NamedTuple):
-    """What the two sides are called, and their texts."""
+    """What the two sides are called, their texts, and what to say of where these were found."""
 
     a: str
     b: str
     a_text: str
     b_text: str
+    remarks: tuple[str, str] = ("", "")
 
 
 def report(out: ReportPage, comparison: Comparison, sources: Sources, *, everything: bool = False) -> None:
     """Print both sides, the measures with the decision, and the longest shared passages, or all of them."""
     unit = "words" if comparison.recipe.get("unit") != "chars" else "characters"
-    for letter, name, side in (("a", sources.a, comparison.a), ("b", sources.b, comparison.b)):
+    sides = zip("ab", sources[:2], (comparison.a, comparison.b), sources.remarks, strict=True)
+    for letter, name, side, remark in sides:
         out.line(f"{letter}  {clean(name)}", style="bold")
         out.line(f"   {_counts(side, unit)}")
+        if remark:
+            out.line(f"   {remark}")
     out.line()
     out.show(_measures(comparison))
     out.line()
@@ -68,11 +74,12 @@ def verdict(comparison: Comparison) -> str:
     else:
         value = _value(comparison[comparison.measure])
     least = f"{float(comparison.threshold):g}"
+    shown = _shown_number(value, comparison.threshold)
     if comparison.similar:
-        return f"Near-duplicates: {NAMES[comparison.measure]} {_cut(value)} >= {least}."
+        return f"Near-duplicates: {NAMES[comparison.measure]} {shown} >= {least}."
     if value >= comparison.threshold:
         return "Not near-duplicates: a text without words resembles only its copies, and an empty one resembles none."
-    return f"Not near-duplicates: {NAMES[comparison.measure]} {_cut(value)} < {least}."
+    return f"Not near-duplicates: {NAMES[comparison.measure]} {shown} < {least}."
 
 
 def _value(measured: Measured) -> Fraction | float:
@@ -92,23 +99,33 @@ def _measures(comparison: Comparison) -> Table:
     table.add_column("of", overflow="fold")
     for measured in comparison.measures:
         style = "bold" if measured.name == comparison.measure else ""
-        similarity = "" if measured.similarity is None else _cut(measured.similarity)
+        similarity = "" if measured.similarity is None else _shown_number(measured.similarity, comparison.threshold)
         error = "" if measured.error is None else f" ± {measured.error:.3f}"
         of = f"{measured.of}; {measured.note}" if measured.note else measured.of
-        table.add_row(NAMES[measured.name], similarity + error, _distance(measured), of, style=style)
+        table.add_row(NAMES[measured.name], similarity + error, _distance(measured, similarity), of, style=style)
     return table
 
 
-def _cut(value: Fraction | float) -> str:
-    return f"{floor(value * 10_000) / 10_000:.4f}"
+def _shown_number(value: Fraction | float, threshold: Fraction) -> str:
+    """A similarity with four digits.
+
+    >>> [_shown_number(value, Fraction(4, 5)) for value in (Fraction(2, 3), 0.79999, 0.99999, 1.0)]
+    ['0.6667', '0.7999', '0.9999', '1.0000']
+    """
+    rounded = round(float(value), _DIGITS)
+    if any(value < edge <= rounded for edge in (threshold, 1)):
+        rounded = floor(value * 10**_DIGITS) / 10**_DIGITS
+    return f"{rounded:.{_DIGITS}f}"
 
 
-def _distance(measured: Measured) -> str:
+def _distance(measured: Measured, similarity: str) -> str:
     if measured.distance is None:
         return ""
+    if not measured.unit and measured.similarity is not None:
+        return f"{1 - float(similarity):.{_DIGITS}f}"
     whole = measured.unit not in ("", "radians")
     unit = _SHORT.get(measured.unit, f" {measured.unit}" if measured.unit else "")
-    return f"{int(measured.distance):,}{unit}" if whole else f"{float(measured.distance):.4f}{unit}"
+    return f"{int(measured.distance):,}{unit}" if whole else f"{float(measured.distance):.{_DIGITS}f}{unit}"
 
 
 def _list_passages(out: ReportPage, comparison: Comparison, sources: Sources, unit: str, *, everything: bool) -> None:

@@ -19,6 +19,7 @@ from nearsame.answers.comparisons import ComparedText, Comparison, Measured, Pas
 from nearsame.engines.base import Stage
 from nearsame.errors import ConfigError
 from nearsame.flow.pipeline import steps
+from nearsame.flow.sketching import frequencies_of
 from nearsame.recipes.arguments import checked
 from nearsame.recipes.choices import MeasureName, MethodName
 from nearsame.recipes.counterparts import as_codes, as_sets
@@ -28,6 +29,7 @@ from nearsame.stages.features.shingles import ShingleSets
 from nearsame.stages.features.token_spans import Placed, place
 from nearsame.stages.pairs import likeness, passages
 from nearsame.stages.sketches.minhash import Signatures
+from nearsame.stages.sketches.simhash import SimHashCodes
 from nearsame.stages.texts.aligned import Aligned, align
 from nearsame.studies.walks.weights import vectors, weighed
 
@@ -58,6 +60,7 @@ def compare(  # noqa: PLR0913  (a keyword for each question)
     b: str,
     *,
     method: Method | MethodName | None = None,
+    codes: SimHash | None = None,
     measure: MeasureName = "jaccard",
     threshold: Number | None = None,
     passage: int | None = None,
@@ -70,6 +73,8 @@ def compare(  # noqa: PLR0913  (a keyword for each question)
         a: A text.
         b: Another.
         method: How texts become tokens, shingles and sketches: a recipe, or the name of one with its defaults.
+        codes: How texts become SimHash codes; default: of words as the method has them, 64 bits. Its `k` may stand in
+            place of a threshold for measure="simhash".
         measure: The one that decides whether the two are near-duplicates; `containment` is the greater of both.
         threshold: Its least value; default the recipe's own if it is for this measure, else 0.8.
         passage: Every shared run of at least this many tokens is found; default 8 words or 40 characters.
@@ -89,12 +94,13 @@ def compare(  # noqa: PLR0913  (a keyword for each question)
     """
     given = Jaccard() if method is None else as_recipe(method)
     given.require_alone("two texts")
-    least = _least(given, measure, threshold)
+    by_k = codes is not None and _decides(codes, measure, threshold)
+    least = _least(codes if codes and by_k else given, measure, threshold)
     recipe = as_sets(given)
     shortest = _PASSAGE[recipe.unit] if passage is None else passage
-    codes = as_codes(given)
-    one, other = _taken_apart((a, b), recipe, codes)
-    measures, deciding = _measured(one, other, recipe, codes, edits=edits)
+    by_codes = as_codes(given) if codes is None else codes
+    one, other = _taken_apart((a, b), recipe, by_codes)
+    measures, deciding = _measured(one, other, recipe, by_codes, edits=edits)
     if given.weighs_items:
         by_weights = _by_weights((a, b), cast("Cosine", given))
         measures = tuple(by_weights.get(each.name, (each, None))[0] for each in measures)
@@ -119,7 +125,7 @@ def compare(  # noqa: PLR0913  (a keyword for each question)
         measures=measures,
         passages=_passages(one, other, runs),
         passage_tokens=shortest,
-        recipe=given.record(),
+        recipe={**given.record(), **({} if codes is None else {"codes": codes.record()})},
     )
 
 
@@ -141,6 +147,21 @@ def _can_be_similar(one: _Taken, other: _Taken) -> bool:
     return one.text == other.text != ""
 
 
+def _decides(codes: SimHash, measure: MeasureName, threshold: Number | None) -> bool:
+    """Whether their k does; settings that do nothing are refused."""
+    codes.require_alone("two texts")
+    idle = [name for name in ("search", "blocks", "header", "confirm") if name in codes.model_fields_set]
+    if "k" in codes.model_fields_set:
+        if measure == "simhash" and threshold is None and not idle:
+            return True
+        idle.append("k")
+    if idle:
+        message = f"{idle[0]}={codes.get(idle[0])} does nothing to two texts compared by {measure}"
+        where = " or choose measure=simhash without a threshold" if idle[0] == "k" else ""
+        raise ConfigError(f"{message}", hint=f"Leave it out{where}.")
+    return False
+
+
 def _least(given: Recipe, measure: MeasureName, threshold: Number | None) -> Fraction:
     """The threshold, validated as a recipe's."""
     if threshold is None:
@@ -160,7 +181,8 @@ def _taken_apart(texts: tuple[str, ...], recipe: MinHash, codes: SimHash) -> lis
     features = _through(batch, step.features)
     items = features.column("items")
     signatures = Signatures(recipe)(features).column("items")
-    words = _through(batch, steps(codes).features)
+    weighing = (SimHashCodes(codes, frequencies_of(codes)),) if codes.needs_frequencies else ()
+    words = _through(batch, (*steps(codes).features, *weighing))
     return [
         _Taken(text, normal, _placed(normal, sets), frozenset(items[i].as_py()), tuple(signatures[i].as_py()), code)
         for i, (text, normal, code) in enumerate(zip(texts, aligned, _codes(words, codes), strict=True))

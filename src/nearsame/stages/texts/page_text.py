@@ -22,9 +22,9 @@ from nearsame.errors import ConfigError
 from nearsame.kernels import markup
 from nearsame.recipes.choices import EXTRACTS, Extract
 from nearsame.stages.texts.one_page import NUM_BOUNDS, page_content
-from nearsame.stages.texts.page_content import ELSEWHERE, MAIN, NOWHERE, VISIBLE
+from nearsame.stages.texts.page_content import ELSEWHERE, MAIN, NOWHERE, VISIBLE, PageContent
 
-__all__ = ["TALLIES", "PageTexts", "page_text"]
+__all__ = ["TALLIES", "PageTexts", "content_of", "page_text"]
 
 TALLIES = ("without_main", "elsewhere", "nowhere", "bounded")  # what is counted of pages
 
@@ -99,10 +99,16 @@ def page_text(
     >>> page_text(b"<nav><a href=/>Home</a></nav><script>x</script><p>a rose", extract="text")
     'Home\n\na rose'
     """
+    return content_of(body, charset, mime, extract).text
+
+
+def content_of(body: bytes, charset: str | None, mime: str | None, extract: Extract) -> PageContent:
+    """The same with where it was found."""
     columns = ([0], pa.array([body], pa.large_binary()), [charset], [mime])
     batch = pa.RecordBatch.from_arrays([pa.array(c, f.type) for c, f in zip(columns, schemas.PAGES, strict=True)],
                                        schema=schemas.PAGES)  # fmt: skip
-    return str(PageTexts(extract)(batch).column("text")[0].as_py())
+    texts = PageTexts(extract)(batch)
+    return PageContent(str(texts.column("text")[0].as_py()), texts.column("found")[0].as_py())
 
 
 def _are_pages(batch: pa.RecordBatch) -> arrow.Mask:
