@@ -36,6 +36,14 @@ def test_plan_writes_json_and_a_picture(tmp_path):
     assert (tmp_path / "curve.svg").read_text("utf-8").startswith("<svg")
 
 
+def test_several_settings_are_in_one_picture(tmp_path):
+    """With a legend, and a column for each in the table."""
+    out, _ = run("--rows", "5", "--bands", "20", "--also", "15x5", "--plot", str(tmp_path / "curves.svg"))
+    assert "  similarity    20 x 5    15 x 5\n" in out
+    drawn = (tmp_path / "curves.svg").read_text("utf-8")
+    assert drawn.index(">20 x 5<") < drawn.index(">15 x 5<")
+
+
 def test_plan_shows_what_k_means():
     """--simhash, with its own settings."""
     out, _ = run("--simhash", "--k", "6", "--bits", "128", "--threshold", "0.9", "--recall", "0.95")
@@ -52,6 +60,9 @@ def test_plan_shows_what_k_means():
         (["--simhash", "--k", "64"], "k=64 is not at least 0 and below bits=64", "Choose a smaller distance"),
         (["--simhash", "--threshold", "x"], "threshold='x' is not a number", "Write it as in 0.8"),
         (["--simhash", "corpus.jsonl"], "--simhash takes no SOURCE: 'corpus.jsonl'", "Leave one of them out"),
+        (["--also", "15"], "--also '15' is not a setting", "as in 15x5"),
+        (["--simhash", "--also", "x"], "--also 'x' is not a setting", "as in 6"),
+        (["--measure", "cosine"], "--measure needs --simhash", "Add --simhash"),
         (["--threshold", "7"], "threshold='7': 7 is not above 0 and at most 1", "methods.md"),
         (["--plot", "curve.jpg"], "plot='curve.jpg' ends neither in .svg nor in .png", "Name the file so"),
     ],

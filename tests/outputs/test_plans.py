@@ -18,7 +18,8 @@ PLANS = [
     (plan_text, ns.plan(threshold="0.05", num_perm=512)),
     (plan_text, ns.plan(corpus=str(corpus_path()), threshold=0.7, sample_size=300)),
     (simhash_text, ns.plan_simhash()),
-    (simhash_text, ns.plan_simhash(bits=128, k=40, threshold=0.5)),
+    (simhash_text, ns.plan_simhash(bits=128, k=40, threshold=0.5, also=[1, 2, 3, 6, 10], measure="cosine")),
+    (plan_text, ns.plan(bands=20, rows=5, also=[(15, 5), (128, 1)])),
 ]
 
 
@@ -49,7 +50,7 @@ def test_a_sparkline_has_a_bar_for_each_value():
     assert " =@" == sparkline([0, 0.5, 1], ascii_only=True)
 
 
-@pytest.mark.parametrize("chart", [plots.plan_chart(ns.plan()), plots.simhash_chart(ns.plan_simhash())])
+@pytest.mark.parametrize("chart", [plots.plan_chart(ns.plan(also=[(15, 5)])), plots.simhash_chart(ns.plan_simhash())])
 def test_a_picture_needs_nothing_from_elsewhere(chart):
     """SVG that parses, the same each time, without scripts or addresses but the names of its own format."""
     drawn = plots.svg(chart)

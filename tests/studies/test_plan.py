@@ -63,7 +63,6 @@ def test_the_curve_goes_from_nothing_to_certainty():
     [
         (dict(threshold=1.5), "MinHash: threshold=1.5: 1.5 is not above 0 and at most 1"),
         (dict(recall=0.999, num_perm=2), "recall=0.999 at threshold=0.8 cannot be reached with num_perm=2"),
-        (dict(bands=3), "MinHash: bands=3 and rows=None must be given together"),
         (dict(bands=30, rows=5), "MinHash: bands=30 of rows=5 need 150 values, num_perm=128"),
         (dict(corpus=["a"], sample_size=1), "sample_size=1 is below 2"),
     ],
@@ -165,3 +164,45 @@ def test_a_simhash_that_cannot_be_is_an_error_that_names_the_values(settings, me
     with pytest.raises(ns.ConfigError, match=f"^{message}$") as caught:
         ns.plan_simhash(**settings)
     assert caught.value.hint
+
+
+def test_one_side_of_a_shape_is_completed():
+    """The fewest bands, or the most rows, that reach the recall; where none do, it is said."""
+    for given, chosen in (({"rows": 5}, (12, 5)), ({"bands": 20}, (20, 6))):
+        made = ns.plan(**given)
+        bands, rows = made.shape.bands, made.shape.rows
+        assert chosen == (bands, rows)
+        assert made.shape.at_threshold >= 0.99
+        less = (bands - 1, rows) if "rows" in given else (bands, rows + 1)
+        assert collision_probability(0.8, *less) < 0.99 or less[0] * less[1] > 128
+    assert "as many bands as fit, 6, do not reach a recall of 0.99 at 0.8" in ns.plan(rows=20).reason
+    with pytest.raises(ns.ConfigError, match="rows=129 is not from 1 to num_perm=128"):
+        ns.plan(rows=129)
+
+
+def test_other_settings_have_curves_of_their_own():
+    """Each as if it were planned for itself."""
+    made = ns.plan(bands=20, rows=5, also=[(15, 5)])
+    assert [("15 x 5", ns.plan(bands=15, rows=5).curve)] == [tuple(curve) for curve in made.also]
+    assert "asked for" == next(shape.note for shape in made.others if (shape.bands, shape.rows) == (15, 5))
+    assert [("k=6", ns.plan_simhash(k=6).curve)] == [tuple(curve) for curve in ns.plan_simhash(also=[6]).also]
+    with pytest.raises(ns.ConfigError, match="6 other settings are more than 5"):
+        ns.plan_simhash(also=range(6))
+
+
+def test_simhash_is_planned_by_cosine_too():
+    """Two sets of one size with a Jaccard J have a cosine of 2J/(1 + J): the same chance at both."""
+    by_jaccard = ns.plan_simhash(threshold=0.8)
+    by_cosine = ns.plan_simhash(threshold=1.6 / 1.8, measure="cosine")
+    assert pytest.approx(by_jaccard.at_threshold) == by_cosine.at_threshold
+    assert by_jaccard.least_k == by_cosine.least_k
+
+
+def test_a_plan_of_codes_says_what_searching_takes():
+    """The ways that a run chooses from, the cheapest apart."""
+    made = ns.plan_simhash(k=3, codes=1_000_000)
+    assert (4, 1, 4) == made.search[:3]
+    assert (1, 0, 1, 1_000_000 * 999_999 / 2) == made.searches[0][:4]
+    assert made.search.seconds <= min(way.seconds for way in made.searches)
+    with pytest.raises(ns.ConfigError, match="codes=1 is below 2"):
+        ns.plan_simhash(codes=1)

@@ -10,6 +10,7 @@ from nearsame.recipes.choices import JudgedBy
 
 __all__ = [
     "Closing",
+    "Curve",
     "CurvePoint",
     "Evaluation",
     "Expected",
@@ -17,6 +18,7 @@ __all__ = [
     "Plan",
     "Scatter",
     "Score",
+    "SearchCost",
     "Shape",
     "SimHashPlan",
 ]
@@ -27,6 +29,31 @@ class CurvePoint(NamedTuple):
 
     similarity: float
     found: float
+
+
+class Curve(NamedTuple):
+    """What another setting finds, to be held against a plan."""
+
+    name: str
+    points: tuple[CurvePoint, ...]
+
+
+class SearchCost(NamedTuple):
+    """What it takes to find all near codes by tables of block-permuted codes.
+
+    Attributes:
+        blocks: that a code is cut into; 1 where all pairs are compared.
+        header: of them, those that codes must have in common in a table.
+        tables: one for each choice of these.
+        comparisons: to be expected of codes whose bits are fair.
+        seconds: of one core, by the costs that a run chooses by.
+    """
+
+    blocks: int
+    header: int
+    tables: int
+    comparisons: float
+    seconds: float
 
 
 @dataclass(frozen=True)
@@ -94,6 +121,7 @@ class Plan:
         curve: the S-curve, in steps of a hundredth.
         misses: (similarity, share of pairs lost) at the threshold and somewhat above.
         expected: about a corpus, where one was given.
+        also: the curves of other bands and rows that were asked for.
     """
 
     threshold: float
@@ -105,6 +133,7 @@ class Plan:
     curve: tuple[CurvePoint, ...]
     misses: tuple[tuple[float, float], ...]
     expected: Expected | None = None
+    also: tuple[Curve, ...] = ()
 
     def record(self) -> dict[str, Any]:
         """All of it, JSON-able."""
@@ -113,9 +142,10 @@ class Plan:
 
 @dataclass(frozen=True)
 class SimHashPlan:
-    """What "within k bits" means for sets of features with a Jaccard similarity.
+    """What "within k bits" means for texts of a similarity, and what it takes to find such codes.
 
     Attributes:
+        measure: what similarities are: the Jaccard of unweighted sets of one size, or the cosine of weighted features.
         bits: of a code.
         k: the greatest distance.
         threshold: the similarity that is wanted.
@@ -126,7 +156,13 @@ class SimHashPlan:
         curve: the chance to be within k bits, in steps of a hundredth.
         by_k: for some distances, the chances at the similarities of `similarities`.
         similarities: of `by_k`.
+        codes: among which near ones are searched.
+        search: the cheapest way to do so.
+        searches: other ways, the one that compares all pairs first.
+        also: the curves of other k that were asked for.
     """
+
+    measure: JudgedBy
 
     bits: int
     k: int
@@ -138,6 +174,10 @@ class SimHashPlan:
     curve: tuple[CurvePoint, ...]
     by_k: tuple[tuple[int, tuple[float, ...]], ...]
     similarities: tuple[float, ...]
+    codes: int
+    search: SearchCost
+    searches: tuple[SearchCost, ...]
+    also: tuple[Curve, ...] = ()
 
     def record(self) -> dict[str, Any]:
         """All of it, JSON-able."""

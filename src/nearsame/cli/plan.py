@@ -7,10 +7,11 @@ import click
 
 from nearsame.cli import options, recipeoptions, sourceoptions
 from nearsame.errors import ConfigError
+from nearsame.recipes.choices import JudgedBy
 
 __all__ = ["plan"]
 
-_SIMHASH = ("bits", "k")
+_SIMHASH = ("bits", "k", "measure", "codes")
 _COMMON = ("threshold", "recall")
 _PLANNING = options.section(
     "Method",
@@ -19,12 +20,23 @@ _PLANNING = options.section(
     ),
     options.setting("--recall", type=float, metavar="NUMBER", help="Chance of finding a pair at it.", stands="0.99"),
     options.setting("--num-perm", type=int, metavar="N", help="Values in a MinHash signature.", stands="128"),
-    options.setting("--bands", type=int, metavar="N", help="Bands; needs --rows.", stands="from recall"),
-    options.setting("--rows", type=int, metavar="N", help="Values in a band; needs --bands.", stands="from recall"),
+    options.setting("--bands", type=int, metavar="N", help="Bands; of --rows alone, the fewest that do.", stands="from recall"),
+    options.setting("--rows", type=int, metavar="N", help="Values in a band; of --bands alone, the most.", stands="from recall"),
     recipeoptions.CHOICE,
     options.spec("--simhash", is_flag=True, help="Show SimHash's curve instead of MinHash's.", stands="MinHash"),
     options.setting("--bits", type=int, metavar="N", help="simhash: bits of a code.", stands="64"),
     options.setting("--k", type=int, metavar="N", help="simhash: bits in which two codes may differ.", stands="3"),
+    options.setting(
+        "--measure", type=options.words(JudgedBy), help="simhash: what similarities are.", stands="jaccard"
+    ),
+    options.setting("--codes", type=int, metavar="N", help="simhash: how many are searched.", stands="1000000"),
+    options.spec(
+        "--also",
+        multiple=True,
+        metavar="BxR|K",
+        help="Other bands x rows (15x5), or with --simhash another k, in the same picture.",
+        stands="none",
+    ),
     sourceoptions.TEXT_COLUMN,
     options.spec("--sample", type=int, default=10_000, metavar="N", help="Documents to look at.", stands="10000"),
 )
@@ -91,6 +103,7 @@ def _bands(given: dict[str, Any], settings: dict[str, Any]) -> Any:
     return make(
         corpus=given["corpus"] or None,
         sample_size=given["sample"],
+        also=[_numbers(text, 2) for text in given["also"]],
         **{**options.given_options(given, TextOptions), **settings},
     )
 
@@ -106,7 +119,16 @@ def _simhash(given: dict[str, Any], settings: dict[str, Any]) -> Any:
     numbers: dict[str, Any] = {
         name: _number(name, value) if name in _COMMON else value for name, value in settings.items()
     }
-    return plan_simhash(**numbers)
+    return plan_simhash(**numbers, also=[_numbers(text, 1)[0] for text in given["also"]])
+
+
+def _numbers(text: str, how_many: int) -> tuple[int, ...]:
+    """The numbers of another setting: bands and rows, or k."""
+    parts = text.lower().replace(" ", "").split("x")
+    if len(parts) != how_many or not all(map(str.isdecimal, parts)):
+        hint = "Write bands x rows, as in 15x5." if how_many == 2 else "Write a whole number, as in 6."
+        raise ConfigError(f"--also {text!r} is not a setting", hint=hint)
+    return tuple(map(int, parts))
 
 
 def _number(name: str, value: Any) -> float:

@@ -7,15 +7,20 @@
 from collections.abc import Iterator, Sequence
 from textwrap import wrap
 
-from nearsame.answers.findings import CurvePoint, Expected, Plan, Shape, SimHashPlan
+from nearsame.answers.findings import Curve, CurvePoint, Expected, Plan, Shape, SimHashPlan
 
 __all__ = ["plan_text", "simhash_text", "sparkline"]
 
 _WIDTH = 80
 _SPARK = 61
+_NEAR_HEADERS = 2  # likewise of blocks in a header
 _NEAR = 5  # shapes with so many rows more or less than the one that is used are shown
 _BLOCKS = " ▁▂▃▄▅▆▇█"
 _ASCII = " .:-=+*#@"
+_MEASURED = {
+    "jaccard": ("Jaccard", "Jaccard similarity of two unweighted sets"),
+    "cosine": ("cosine", "cosine of two texts' weighted features"),
+}
 
 
 def plan_text(plan: Plan, *, ascii_only: bool = False) -> str:
@@ -30,7 +35,8 @@ def plan_text(plan: Plan, *, ascii_only: bool = False) -> str:
     lines = [f"MinHash: threshold {plan.threshold:g}, recall {plan.recall:g}, {plan.num_perm} permutations"]
     lines += wrap(f"{_count(shape.bands, 'band')} of {_count(shape.rows, 'row')}: {plan.reason}.", _WIDTH)
     lines += ["", "Chance that a pair is found, by its Jaccard similarity:", ""]
-    lines += _curve(plan.curve, plan.threshold, ascii_only=ascii_only)
+    curves = [Curve(f"{shape.bands} x {shape.rows}", plan.curve), *plan.also]
+    lines += _curves(curves, plan.threshold, ascii_only=ascii_only)
     lines += ["", *_missed(plan), "", *_shapes(plan)]
     if plan.expected is not None:
         lines += ["", *_expected(plan.expected, plan.threshold)]
@@ -46,20 +52,22 @@ def simhash_text(plan: SimHashPlan, *, ascii_only: bool = False) -> str:
         'SimHash: 64 bits, within k=3'
     """
     lines = [f"SimHash: {plan.bits} bits, within k={plan.k}"]
+    by, kind = _MEASURED[plan.measure]
     advice = (
-        f"k={plan.k} finds {_percent(plan.at_threshold)} of the pairs at Jaccard {plan.threshold:g}, and half of them"
+        f"k={plan.k} finds {_percent(plan.at_threshold)} of the pairs at {by} {plan.threshold:g}, and half of them"
         f" from {plan.half:.3f} on. A recall of {plan.recall:g} at {plan.threshold:g} takes k={plan.least_k}."
     )
     lines += [
         *wrap(advice, _WIDTH),
         "",
-        "Chance to be within k bits, by the Jaccard similarity of two unweighted sets:",
+        f"Chance to be within k bits, by the {kind}:",
         "",
     ]
-    lines += _curve(plan.curve, plan.threshold, ascii_only=ascii_only)
-    lines += ["", "     k" + "".join(f"{f'J={similarity:g}':>10}" for similarity in plan.similarities)]
+    lines += _curves([Curve(f"k={plan.k}", plan.curve), *plan.also], plan.threshold, ascii_only=ascii_only)
+    lines += ["", "     k" + "".join(f"{f'{by[0]}={similarity:g}':>10}" for similarity in plan.similarities)]
     for k, chances in plan.by_k:
         lines.append(f"{'*' if k == plan.k else ' '}{k:>5}" + "".join(f"{_percent(chance):>10}" for chance in chances))
+    lines += ["", *_searches(plan)]
     return "\n".join(lines) + "\n"
 
 
@@ -74,6 +82,16 @@ def sparkline(values: Sequence[float], *, ascii_only: bool = False) -> str:
     return "".join(bars[round(min(max(value, 0.0), 1.0) * (len(bars) - 1))] for value in values)
 
 
+def _curves(curves: Sequence[Curve], threshold: float, *, ascii_only: bool) -> Iterator[str]:
+    """One curve as a sparkline and a table in two columns; several as a table with a column for each."""
+    if len(curves) == 1:
+        yield from _curve(curves[0].points, threshold, ascii_only=ascii_only)
+        return
+    yield "  similarity" + "".join(f"{curve.name:>10}" for curve in curves)
+    for points in zip(*(curve.points[5::5] for curve in curves), strict=True):
+        yield f"  {points[0].similarity:10.2f}" + "".join(f"{point.found:10.4f}" for point in points)
+
+
 def _curve(curve: Sequence[CurvePoint], threshold: float, *, ascii_only: bool) -> Iterator[str]:
     """The sparkline with the threshold below it, and a table in two columns."""
     chosen = [curve[round(i * (len(curve) - 1) / (_SPARK - 1))] for i in range(_SPARK)]
@@ -85,10 +103,28 @@ def _curve(curve: Sequence[CurvePoint], threshold: float, *, ascii_only: bool) -
         yield f"  {left.similarity:8.2f}  {left.found:9.4f}          {right.similarity:8.2f}  {right.found:9.4f}"
 
 
+def _searches(plan: SimHashPlan) -> Iterator[str]:
+    """What finding such codes takes, all pairs first, and the ways next to the cheapest."""
+    yield f"To find all pairs within {plan.k} bits among {plan.codes:,} codes:"
+    yield ""
+    yield "   blocks  header  tables          comparisons   seconds"
+    near = [way for way in plan.searches if way.blocks == 1 or abs(way.header - plan.search.header) <= _NEAR_HEADERS]
+    for way in sorted([plan.search, *near]):
+        mark = "*" if way == plan.search else " "
+        numbers = f"{way.blocks:>7}  {way.header:>6}  {way.tables:>6}  {way.comparisons:>19,.0f}"
+        yield f"{mark} {numbers}  {way.seconds:>8.3g}"
+    yield from wrap(
+        "Comparisons are to be expected of codes whose bits are fair, and seconds of one core, by the costs that a run"
+        " chooses by. One block: all pairs are compared.",
+        _WIDTH,
+    )
+
+
 def _missed(plan: Plan) -> Iterator[str]:
     yield "Pairs that it misses:"
     for similarity, share in plan.misses:
         rarely = f"one in {1 / share:,.0f}" if share > 1e-12 else "none to speak of"
+        rarely = "most of them" if share > 0.5 else rarely
         yield f"  at {similarity:<6g}{_percent(share):>10}   {rarely}"
 
 
@@ -97,7 +133,7 @@ def _shapes(plan: Plan) -> Iterator[str]:
     at = f"found at {plan.threshold:g}"
     yield f"  bands x rows  {at:>14}  wasted below  lost above"
     rows = sorted((plan.shape, *plan.others), key=lambda shape: (-shape.rows, -shape.bands))
-    near = [shape for shape in rows if shape.note.startswith("least sum") or abs(shape.rows - plan.shape.rows) <= _NEAR]
+    near = [shape for shape in rows if shape.note.startswith(("least sum", "asked")) or abs(shape.rows - plan.shape.rows) <= _NEAR]
     for shape in near:
         yield _shape(shape, used=shape is plan.shape)
     if len(near) < len(rows):

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from nearsame.answers.advice import Advice, Trade
-from nearsame.answers.findings import CurvePoint, Evaluation, Plan, SimHashPlan
+from nearsame.answers.findings import Curve, CurvePoint, Evaluation, Plan, SimHashPlan
 from nearsame.errors import ConfigError, MissingExtraError
 from nearsame.outputs.folder import appearing, require_place
 
@@ -38,7 +38,10 @@ _INSTANT = 1e-4  # seconds: a logarithm has no zero
 
 
 def plan_chart(plan: Plan) -> Any:
-    """The S-curve, what is wasted below the threshold and what is lost above it."""
+    """The S-curve, what is wasted below the threshold and what is lost above it; several curves with a legend."""
+    if plan.also:
+        name = f"{plan.shape.bands} x {plan.shape.rows}"
+        return _curves_chart([Curve(name, plan.curve), *plan.also], plan.threshold, "Bands x rows", "Jaccard similarity")
     title = f"{plan.shape.bands} bands of {plan.shape.rows} rows"
     areas = (
         f"wasted below {plan.threshold:g}: area {plan.shape.false_positive_area:.4f}",
@@ -48,9 +51,14 @@ def plan_chart(plan: Plan) -> Any:
 
 
 def simhash_chart(plan: SimHashPlan) -> Any:
-    """The chance to be within k bits."""
+    """The chance to be within k bits, of several k with a legend."""
+    axis = "Jaccard similarity" if plan.measure == "jaccard" else "cosine"
+    if plan.also:
+        curves = [Curve(f"k={plan.k}", plan.curve), *plan.also]
+        return _curves_chart(curves, plan.threshold, f"SimHash, {plan.bits} bits: distance at most k", axis)
     title = f"SimHash, {plan.bits} bits: distance at most {plan.k}"
-    return _curve_chart(plan.curve, plan.threshold, title, f"at {plan.threshold:g}: {100 * plan.at_threshold:.2g} %")
+    subtitle = f"at {plan.threshold:g}: {100 * plan.at_threshold:.2g} %"
+    return _curve_chart(plan.curve, plan.threshold, title, subtitle, axis)
 
 
 def seconds_chart(evaluation: Evaluation) -> Any:
@@ -164,10 +172,30 @@ def for_reports(needed: str) -> Iterator[None]:
         raise MissingExtraError.of(f"{needed} a package that is not installed: {error.name}", "report") from error
 
 
-def _curve_chart(curve: tuple[CurvePoint, ...], threshold: float, title: str, subtitle: str) -> Any:
+def _curves_chart(curves: list[Curve], threshold: float, title: str, axis: str) -> Any:
+    """Each curve in a colour of its own."""
+    alt = altair()
+    rows = [{**point._asdict(), "setting": name} for name, points in curves for point in points]
+    colours = alt.Scale(domain=[curve.name for curve in curves], range=list(_COLOURS[: len(curves)]))
+    lines = alt.Chart(alt.Data(values=rows)).mark_line(strokeWidth=2).encode(
+        x=alt.X("similarity:Q", title=axis, scale=alt.Scale(domain=[0, 1])),
+        y=alt.Y("found:Q", title="chance to be found", scale=alt.Scale(domain=[0, 1])),
+        color=alt.Color("setting:N", scale=colours, title=None, legend=alt.Legend(orient="right")),
+    )  # fmt: skip
+    rule = alt.Chart(alt.Data(values=[{"similarity": threshold}])).mark_rule(color=_GREY, strokeDash=[4, 4])
+    heading = alt.TitleParams(title, subtitle=f"the dashed line: {threshold:g}", anchor="start")
+    padding = {"left": 5, "top": 5, "right": 16, "bottom": 5}  # as above
+    return alt.layer(rule.encode(x="similarity:Q"), lines).properties(
+        width=_WIDTH, height=_HEIGHT, title=heading, padding=padding
+    )
+
+
+def _curve_chart(
+    curve: tuple[CurvePoint, ...], threshold: float, title: str, subtitle: str, axis: str = "Jaccard similarity"
+) -> Any:
     alt = altair()
     points = [point._asdict() for point in curve]
-    x = alt.X("similarity:Q", title="Jaccard similarity", scale=alt.Scale(domain=[0, 1]))
+    x = alt.X("similarity:Q", title=axis, scale=alt.Scale(domain=[0, 1]))
     y = alt.Y("found:Q", title="chance to be found", scale=alt.Scale(domain=[0, 1]))
     base = alt.Chart(alt.Data(values=points))
     wasted = base.transform_filter(f"datum.similarity <= {threshold}").mark_area(color=_ORANGE, opacity=0.35)

@@ -7,12 +7,13 @@
    the corpus, so for corpora with many copies the expected candidates are an upper estimate.
 """
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
-from nearsame.answers.findings import CurvePoint, Expected, Plan, Shape, SimHashPlan
+from nearsame.answers.findings import Curve, CurvePoint, Expected, Plan, SearchCost, Shape, SimHashPlan
 from nearsame.clock import Clock
 from nearsame.engines.local import Local
 from nearsame.errors import ConfigError
@@ -23,13 +24,14 @@ from nearsame.flow.corpus import Question
 from nearsame.flow.options import TextOptions
 from nearsame.flow.page_reading import sampled, with_pages
 from nearsame.recipes.arguments import checked
+from nearsame.recipes.choices import JudgedBy
 from nearsame.recipes.methods import Jaccard, MinHash, Shingled
 from nearsame.recipes.settings import MinHashSettings, given_settings
 from nearsame.sources import Columns, open_parts
 from nearsame.sources.reading import Reading
 from nearsame.sources.sampling import DocumentSample
 from nearsame.stages.clusters.policies import Keep
-from nearsame.stages.keys import curves
+from nearsame.stages.keys import blocks, curves
 from nearsame.stages.keys.bands import choose_bands, collision_probability, drawn_from, offers
 from nearsame.stages.pairs.expand import Groups
 from nearsame.stages.pairs.given_pairs import Features, Gather
@@ -45,6 +47,8 @@ _BINS = 20
 _SIMILARITIES = (0.7, 0.8, 0.85, 0.9, 0.95, 0.98, 0.99)
 _STEPS = np.arange(101) / 100
 _MOST_BITS = 4096
+_MOST_BESIDE = 5
+_ASKED = "asked for"
 
 
 class _Offered(NamedTuple):
@@ -61,15 +65,22 @@ class PlanOptions(TextOptions, MinHashSettings, total=False):
 
 
 @checked
-def plan(*, corpus: Any = None, sample_size: int = 10_000, **options: Unpack[PlanOptions]) -> Plan:
+def plan(
+    *,
+    corpus: Any = None,
+    sample_size: int = 10_000,
+    also: Sequence[tuple[int, int]] = (),
+    **options: Unpack[PlanOptions],
+) -> Plan:
     """Bands and rows for a threshold and a recall: which, why, and what they miss.
 
     Args:
         corpus: A source as `dedup` reads it: adds the candidates that its own similarities would give.
         sample_size: At most this many of its documents are looked at.
+        also: Other (bands, rows) to hold against these, at most five.
 
-    The settings are those of MinHash: `threshold` (0.8), `recall` (0.99), `num_perm` (128), `bands` and `rows`
-    (chosen), `choice`; with a corpus also how its texts become shingles.
+    The settings are those of MinHash: `threshold` (0.8), `recall` (0.99), `num_perm` (128), `bands` and `rows` (chosen;
+    of one that is given alone the other follows), `choice`; with a corpus also how its texts become shingles.
 
     Raises:
         ConfigError: The recall cannot be reached, or a setting is impossible.
@@ -78,16 +89,22 @@ def plan(*, corpus: Any = None, sample_size: int = 10_000, **options: Unpack[Pla
         >>> shape = plan(threshold=0.8, recall=0.99).shape
         >>> shape.bands, shape.rows
         (16, 6)
+        >>> plan(rows=5).shape.bands
+        12
     """
     columns = with_pages(Columns(text=options["text_column"]), options)
     if corpus is None and (columns.asked_of_pages or columns.html):
         given = "html_column" if columns.html else columns.asked_of_pages[0]
         raise ConfigError(f"{given} does nothing without a corpus", hint="Name a source, or leave it out.")
-    recipe = MinHash(**given_settings(options, MinHashSettings))
+    settings = given_settings(options, MinHashSettings)
+    alone = ("bands" in settings) != ("rows" in settings)
+    given = {name: settings.pop(name) for name in ("bands", "rows") if alone and name in settings}
+    recipe = MinHash(**settings)
     recipe.require_alone("a plan")
     threshold = float(recipe.threshold)
-    bands, rows, reason = _choice(recipe)
+    bands, rows, reason = _completed(recipe, **given) if given else _choice(recipe)
     pool = drawn_from(recipe)
+    beside, taken = [_beside(recipe, *pair) for pair in _few(also)], {(bands, rows), *also}
     shape = _shape(threshold, bands, rows, "used", pool)
     return Plan(
         threshold=threshold,
@@ -95,48 +112,90 @@ def plan(*, corpus: Any = None, sample_size: int = 10_000, **options: Unpack[Pla
         num_perm=recipe.num_perm,
         shape=shape,
         reason=reason,
-        others=tuple(other for other in _others(recipe) if (other.bands, other.rows) != (bands, rows)),
+        others=(*beside, *(one for one in _others(recipe) if (one.bands, one.rows) not in taken)),
         curve=_points(_STEPS, collision_probability(_STEPS, bands, rows, pool)),
         misses=_misses(threshold, bands, rows, pool),
         expected=None if corpus is None else _expected(recipe, shape, _read(corpus, columns, sample_size)),
+        also=tuple(
+            Curve(f"{b} x {r}", _points(_STEPS, collision_probability(_STEPS, b, r, pool))) for b, r in also
+        ),
     )
 
 
 @checked
-def plan_simhash(*, bits: int = 64, k: int = 3, threshold: float = 0.8, recall: float = 0.99) -> SimHashPlan:
-    """What "within k bits" finds of pairs with a Jaccard similarity, for unweighted sets of about one size.
+def plan_simhash(  # noqa: PLR0913  (a keyword for each question)
+    *,
+    bits: int = 64,
+    k: int = 3,
+    threshold: float = 0.8,
+    recall: float = 0.99,
+    measure: JudgedBy = "jaccard",
+    codes: int = 1_000_000,
+    also: Sequence[int] = (),
+) -> SimHashPlan:
+    """What "within k bits" finds of pairs of a similarity, and what it takes to find all such codes.
 
     Args:
         bits: Of a code.
         k: The greatest distance.
         threshold: The similarity that is wanted.
         recall: Wanted at the threshold.
+        measure: What similarities are: Jaccard of unweighted sets of about one size, or cosine of weighted features.
+        codes: How many are searched.
+        also: Other k to hold against this one, at most five.
 
     Raises:
         ConfigError: A k of all bits or more, or more than 4,096 bits.
 
     Example:
-        >>> round(plan_simhash(k=3, threshold=0.8).at_threshold, 3)
-        0.009
+        >>> plan = plan_simhash(k=3, threshold=0.8)
+        >>> round(plan.at_threshold, 3), plan.search.blocks, plan.search.tables
+        (0.009, 4, 4)
     """
-    _check(bits, k, threshold, recall)
-    curve = curves.within_distance(_STEPS, k, bits)
+    for distance in (k, *_few(also)):
+        _check(bits, distance, threshold, recall)
+    if codes < 2:
+        raise ConfigError(f"codes={codes} is below 2", hint="Say how many codes are searched.")
+
+    def within(similarity: Any, distance: int = k) -> Floats:
+        return curves.within_distance(similarity, distance, bits, measure)
+
     finer = np.arange(10_001) / 10_000
-    by_k = [
-        (other, curves.within_distance(_SIMILARITIES, other, bits)) for other in sorted({k, *_others_than(k, bits)})
-    ]
+    ways = blocks.choices(blocks.CodeCounts(codes, bits), k)
+    best = min(ways, key=lambda way: way.expected_seconds)
     return SimHashPlan(
+        measure=measure,
         bits=bits,
         k=k,
         threshold=float(threshold),
         recall=recall,
-        at_threshold=float(curves.within_distance(threshold, k, bits)),
-        half=float(finer[np.argmax(curves.within_distance(finer, k, bits) >= 0.5)]),
-        least_k=next(i for i in range(bits + 1) if curves.within_distance(threshold, i, bits) >= recall),
-        curve=_points(_STEPS, curve),
-        by_k=tuple((other, tuple(chances.tolist())) for other, chances in by_k),
+        at_threshold=float(within(threshold)),
+        half=float(finer[np.argmax(within(finer) >= 0.5)]),
+        least_k=next(i for i in range(bits + 1) if within(threshold, i) >= recall),
+        curve=_points(_STEPS, within(_STEPS)),
+        by_k=tuple(
+            (other, tuple(within(_SIMILARITIES, other).tolist())) for other in sorted({k, *also, *_others_than(k, bits)})
+        ),
         similarities=_SIMILARITIES,
+        codes=codes,
+        search=_cost(best),
+        searches=tuple(_cost(way) for way in ways if way is not best),
+        also=tuple(Curve(f"k={other}", _points(_STEPS, within(_STEPS, other))) for other in also),
     )
+
+
+def _cost(way: blocks.BlockPlan) -> SearchCost:
+    return SearchCost(
+        way.num_blocks, way.header_blocks, way.num_tables, way.expected_comparisons, way.expected_seconds
+    )
+
+
+def _few(also: Sequence[Any]) -> Sequence[Any]:
+    """Settings to be shown beside one: as many as colours and columns go."""
+    if len(also) > _MOST_BESIDE:
+        message = f"{len(also)} other settings are more than {_MOST_BESIDE}"
+        raise ConfigError(message, hint="Show some of them.")
+    return also
 
 
 def _others_than(k: int, bits: int) -> set[int]:
@@ -165,6 +224,31 @@ def _choice(recipe: MinHash) -> tuple[int, int, str]:
     bands, rows = choose_bands(threshold, recipe.recall, recipe.num_perm, drawn_from(recipe))
     reason = f"the least area of false positives of all that reach a recall of {recipe.recall:g} at {threshold:g}"
     return bands, rows, reason
+
+
+def _completed(recipe: MinHash, bands: int | None = None, rows: int | None = None) -> tuple[int, int, str]:
+    """The shape of which one side is given: the fewest bands, or the most rows, that reach the recall."""
+    threshold, pool = float(recipe.threshold), drawn_from(recipe)
+    num, given = rows or bands or 0, f"{'bands' if rows is None else 'rows'}={bands if rows is None else rows}"
+    if not 1 <= num <= recipe.num_perm:
+        message = f"{given} is not from 1 to num_perm={recipe.num_perm}"
+        raise ConfigError(message, hint="Choose another number, or more permutations.")
+    most = (recipe.num_perm if pool is None else 2 * pool) // num
+    sides = [(i, rows) if rows else (bands or 0, most + 1 - i) for i in range(1, most + 1)]
+    chances = [float(collision_probability(threshold, *side, pool)) for side in sides]
+    at = next((i for i, chance in enumerate(chances) if chance >= recipe.recall), len(sides) - 1)
+    what = "the fewest bands" if rows else "the most rows"
+    if chances[at] < recipe.recall:
+        what = f"{f'as many bands as fit, {sides[at][0]},' if rows else 'even with one row, they'} do not"
+    how = "that reach" if chances[at] >= recipe.recall else "reach"
+    return *sides[at], f"{given} given; {what} {how} a recall of {recipe.recall:g} at {threshold:g}"
+
+
+def _beside(recipe: MinHash, bands: int, rows: int) -> Shape:
+    """What another shape that was asked for promises."""
+    known = {name: value for name, value in recipe.settings.items() if name != "recall"}
+    other = MinHash(**{**known, "bands": bands, "rows": rows})
+    return _shape(float(recipe.threshold), bands, rows, _ASKED, drawn_from(other))
 
 
 def _others(recipe: MinHash) -> list[Shape]:

@@ -3,8 +3,8 @@
 1. Curves are functions of the Jaccard similarity of two sets; nothing here decides about documents.
 2. Areas are integrals of a curve over the similarity: below the threshold P is waste, above it 1 - P is loss. They
    weigh every similarity alike, as if pairs were spread evenly; a corpus never is, so plans can be given one.
-3. SimHash of unweighted sets: the indicator vectors of two sets of one size with Jaccard J enclose the angle whose
-   cosine is 2J/(1 + J); a bit differs with probability angle/π, and the distance is binomial over the bits.
+3. SimHash: a bit differs with probability angle/π, and the distance is binomial over the bits. The indicator vectors
+   of two sets of one size with Jaccard J enclose the angle whose cosine is 2J/(1 + J).
 """
 
 from math import lgamma
@@ -12,6 +12,7 @@ from math import lgamma
 import numpy as np
 import numpy.typing as npt
 
+from nearsame.recipes.choices import JudgedBy
 from nearsame.stages.keys.bands import collision_probability
 
 __all__ = ["areas", "bit_differs", "least_area", "within_distance"]
@@ -43,23 +44,24 @@ def least_area(threshold: float, num_perm: int) -> tuple[int, int]:
     return min(shapes, key=lambda shape: sum(areas(threshold, *shape)))
 
 
-def bit_differs(jaccard: npt.ArrayLike) -> Floats:
-    """The chance that a bit of two SimHash codes differs.
+def bit_differs(similarity: npt.ArrayLike, measure: JudgedBy = "jaccard") -> Floats:
+    """The chance that a bit of two SimHash codes differs: of unweighted sets of one size by their Jaccard similarity.
 
-    >>> float(bit_differs(0.8).round(4))
-    0.1515
+    >>> [float(bit_differs(0.8, measure).round(4)) for measure in ("jaccard", "cosine")]
+    [0.1515, 0.2048]
     """
-    similarity = np.asarray(jaccard, np.float64)
-    return np.arccos(np.clip(2 * similarity / (1 + similarity), -1.0, 1.0)) / np.pi
+    similar = np.asarray(similarity, np.float64)
+    cosine = 2 * similar / (1 + similar) if measure == "jaccard" else similar
+    return np.arccos(np.clip(cosine, -1.0, 1.0)) / np.pi
 
 
-def within_distance(jaccard: npt.ArrayLike, k: int, bits: int) -> Floats:
+def within_distance(similarity: npt.ArrayLike, k: int, bits: int, measure: JudgedBy = "jaccard") -> Floats:
     """The chance that two SimHash codes of so many bits are within distance k.
 
     >>> float(within_distance(0.8, 3, 64).round(3))
     0.009
     """
-    differs = bit_differs(jaccard)[..., None]
+    differs = bit_differs(similarity, measure)[..., None]
     ones = np.arange(min(k, bits) + 1)
     ways = np.array([lgamma(bits + 1) - lgamma(n + 1) - lgamma(bits - n + 1) for n in ones])
     with np.errstate(divide="ignore", invalid="ignore"):  # 0 · log 0, which is 0 here; 1 - p is at least a half
