@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     )
     from nearsame.flow.results import Pairs, Result
     from nearsame.index.index import Index
-    from nearsame.outputs.reports import write_evaluation, write_report, write_to_label
+    from nearsame.outputs.reports import write_evaluation, write_explanation, write_report, write_to_label
     from nearsame.recipes.methods import Codes, Containment, Cosine, Digest, Hyperplane, Jaccard, MinHash, ModP, SimHash
     from nearsame.recipes.urls import CanonicalUrl
     from nearsame.reruns import rerun
@@ -142,6 +142,7 @@ __all__ = [
     "urls",
     "verify",
     "write_evaluation",
+    "write_explanation",
     "write_report",
     "write_to_label",
 ]
@@ -190,7 +191,7 @@ _HOMES = {
         "ModP",
         "SimHash",
     ),
-    "nearsame.outputs.reports": ("write_evaluation", "write_report", "write_to_label"),
+    "nearsame.outputs.reports": ("write_evaluation", "write_explanation", "write_report", "write_to_label"),
     "nearsame.answers.reports": ("RunReport",),
     "nearsame.studies.report": ("report",),
     "nearsame.studies.plan": ("plan", "plan_simhash"),

@@ -137,14 +137,19 @@ def test_what_is_all_judged_is_exactly_known(report, opened, tmp_path):
     ("width", "scheme"),
     [pytest.param(*one, marks=pytest.mark.slow) for one in ((1440, "light"), (360, "dark"), (768, "light"))],
 )
-def test_everybody_can_use_it(report, chromium, width, scheme):
-    """Names, headings, landmarks, table headers and contrast, with a pair open."""
+def test_everybody_can_use_it(report, chromium, tmp_path, width, scheme):
+    """Names, headings, landmarks, table headers and contrast, with a pair open; and of walks, within the screen."""
     context = chromium.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme)
     page = context.new_page()
     page.set_default_timeout(1000 * PATIENCE)
     page.goto(report[1].as_uri())
     page.locator("#rows button").nth(5).click()
     assert [] == page.evaluate(AUDIT)
+    for name in ("fox", "banana-orders", "bands-20x5", "eight-numbers"):
+        ns.write_explanation(ns.explain_example(name), tmp_path / f"{name}.html")
+        page.goto((tmp_path / f"{name}.html").as_uri())
+        assert [] == page.evaluate(AUDIT)
+        assert width == page.evaluate("document.documentElement.scrollWidth")
     context.close()
 
 

@@ -277,3 +277,14 @@ def test_every_example_has_its_row_in_the_page(root):
     page = (root / "docs" / "explain.md").read_text("utf-8")
     table = page[page.index("## Examples of the literature") :]
     assert [*EXAMPLE_NAMES] == re.findall(r"^\| `([\w-]+)` \|", table, re.MULTILINE)
+
+
+def test_a_page_with_pictures_is_written(tmp_path):
+    """One file, which is not replaced without being asked for; other forms exclude it."""
+    page = tmp_path / "fox.html"
+    assert f"Written: {page}" in run("--example", "fox", "--html", page).stdout
+    assert page.read_text("utf-8").startswith("<!DOCTYPE html>")
+    assert "exists" in run("--example", "fox", "--html", page).stderr
+    assert 0 == run("--example", "rose", "--html", page, "--overwrite").exit_code
+    assert "--json and --html are both given" in run("a b", "--html", tmp_path / "other.html", "--json").stderr
+    assert "--overwrite does nothing without --html FILE" in run("a b", "--overwrite").stderr

@@ -45,6 +45,8 @@ class Block:
 def blocks_of(page: str) -> list[Block]:
     """The blocks of a page, each text block that belongs to Python with it."""
     matches = list(_FENCE.finditer(page))
+    broken = re.search(r"^`(?:``)?(?!`*[^`\n]+`).*", _FENCE.sub("", page), re.MULTILINE)
+    assert not broken, f"a block without a beginning or an end: {broken[0]}"
     found = []
     for match, after in zip_longest(matches, matches[1:]):
         below = after is not None and after[1] == "text" and not page[match.end() : after.start()].strip()

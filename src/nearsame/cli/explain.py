@@ -67,6 +67,7 @@ _EXPLAINING = options.section(
         stands="every turn",
     ),
 )
+_FORMS = {"--json": "as_json", "--markdown": "markdown", "--html": "page"}
 _OF_CODES = ("bits", "k", "search", "blocks", "header")
 
 
@@ -80,6 +81,8 @@ _OF_CODES = ("bits", "k", "search", "blocks", "header")
 @options.output(
     options.WHOLE,
     options.spec("--markdown", is_flag=True, help="Tables of Markdown.", stands="for a terminal"),
+    options.spec("--html", "page", metavar="FILE", writes=options.FILE, help="A page with pictures.", stands="none"),
+    options.overwriting("FILE"),
     options.AS_JSON,
 )
 @options.running_plainly
@@ -90,23 +93,41 @@ def explain(ctx: click.Context, /, **given: Any) -> None:
     FILE is read as a text as a whole (of a web page, what is extracted), if it exists or is a URL; of a file of
     records --id chooses one. Anything else is the TEXT itself; - is standard input. Defaults stand in brackets.
     """
-    from nearsame.outputs import console, explanation
-    from nearsame.outputs.report_page import ReportPage
-
-    if given["as_json"] and given["markdown"]:
-        raise ConfigError("--json and --markdown are both given", hint="Leave one of them out.")
+    _check_form(given)
     if given["example"] is not None:
         walk = _example(ctx, given)
     elif given["codes"] is not None:
         walk = _codes(ctx, given)
     else:
         walk = _texts(ctx, given)
+    _show(walk, given)
+
+
+def _check_form(given: dict[str, Any]) -> None:
+    """Refuse two forms at once, and one that cannot be."""
+    forms = [name for name in _FORMS if given[_FORMS[name]]]
+    if len(forms) > 1:
+        raise ConfigError(f"{forms[0]} and {forms[1]} are both given", hint="Leave one of them out.")
+    if given["overwrite"] and given["page"] is None:
+        raise ConfigError("--overwrite does nothing without --html FILE", hint="Leave it out.")
+
+
+def _show(walk: "Explanation", given: dict[str, Any]) -> None:
+    from nearsame.outputs import console, explanation
+    from nearsame.outputs.report_page import ReportPage
+
+    everything = given["everything"]
     if given["as_json"]:
         console.print_json(walk.record())
     elif given["markdown"]:
-        click.echo(explanation.markdown(walk, everything=given["everything"]), nl=False)
+        click.echo(explanation.markdown(walk, everything=everything), nl=False)
+    elif given["page"] is not None:
+        from nearsame.outputs.reports import write_explanation
+
+        write_explanation(walk, given["page"], overwrite=given["overwrite"], everything=everything)
+        console.Report(sys.stdout).written(given["page"])
     else:
-        explanation.report(ReportPage(sys.stdout), walk, everything=given["everything"])
+        explanation.report(ReportPage(sys.stdout), walk, everything=everything)
 
 
 def _example(ctx: click.Context, given: dict[str, Any]) -> "Explanation":
@@ -148,7 +169,7 @@ def _texts(ctx: click.Context, given: dict[str, Any]) -> "Explanation":
 def _refuse_others(ctx: click.Context, option: str, known: tuple[str, ...]) -> None:
     """Refuse what does nothing beside an option."""
     for param in options.typed(ctx):
-        if param.name not in (*known, "everything", "as_json", "markdown"):
+        if param.name not in (*known, "everything", "overwrite", *_FORMS.values()):
             shown = param.opts[0] if isinstance(param, click.Option) else "a text"
             raise ConfigError(f"{option} takes no {shown.removeprefix('a ')}", hint="Leave one of them out.")
 

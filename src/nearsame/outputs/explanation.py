@@ -4,6 +4,8 @@ Of a long table the first rows are shown, and how many more there are.
 """
 
 import re
+from collections.abc import Iterator
+from typing import NamedTuple
 
 from rich.table import Table
 
@@ -11,27 +13,45 @@ from nearsame.answers.comparisons import Explanation, Step
 from nearsame.outputs.report_page import ReportPage
 from nearsame.printable import printable
 
-__all__ = ["markdown", "report"]
+__all__ = ["Shown", "markdown", "report", "shown"]
 
 _ROWS = 20
 _LONGEST = 1_000_000  # characters of a cell
-_Rows = tuple[tuple[str | int, ...], ...]
+
+
+class Shown(NamedTuple):
+    """What is shown of a step: cells as texts, which columns have whole numbers only, and what is left out."""
+
+    step: Step
+    cells: list[list[str]]
+    are_numbers: list[bool]
+    more: str
+
+
+def shown(walk: Explanation, *, everything: bool) -> Iterator[Shown]:
+    """The steps, of long tables the first rows."""
+    for step in walk.steps:
+        rows = step.rows if everything else step.rows[:_ROWS]
+        columns = range(len(step.columns))
+        are_numbers = [all(isinstance(row[at], int) or row[at] == "" for row in rows) for at in columns]
+        left = len(step.rows) - len(rows)
+        more = f"... and {left:,} more: --all shows them." if left else ""
+        yield Shown(step, [list(map(_cell, row)) for row in rows], are_numbers, more)
 
 
 def report(out: ReportPage, walk: Explanation, *, everything: bool = False) -> None:
     """Print the steps by number, each with its note and rows."""
-    for number, step in enumerate(walk.steps, 1):
+    for number, (step, cells, are_numbers, more) in enumerate(shown(walk, everything=everything), 1):
         if number > 1:
             out.line()
         out.line(f"{number}. {step.title}", style="bold")
         if step.note:
             out.line(step.note)
-        shown = step.rows if everything else step.rows[:_ROWS]
-        if shown:
+        if cells:
             out.line()
-            out.show(_table(step, shown))
-        if len(shown) < len(step.rows):
-            out.line(_more(step, shown))
+            out.show(_table(step, cells, are_numbers))
+        if more:
+            out.line(more)
 
 
 def markdown(walk: Explanation, *, everything: bool = False) -> str:
@@ -47,36 +67,26 @@ def markdown(walk: Explanation, *, everything: bool = False) -> str:
     | 1 | a\|b |
     """
     blocks = []
-    for number, step in enumerate(walk.steps, 1):
+    for number, (step, cells, are_numbers, more) in enumerate(shown(walk, everything=everything), 1):
         blocks.append(f"### {number}. {_plain(step.title)}")
         if step.note:
             blocks.append(_plain(step.note))
-        shown = step.rows if everything else step.rows[:_ROWS]
-        if shown:
-            marks = ["---:" if _is_number(shown, at) else "---" for at in range(len(step.columns))]
-            lines = [map(_plain, step.columns), marks, *(map(_plain, map(_cell, row)) for row in shown)]
+        if cells:
+            marks = ["---:" if is_number else "---" for is_number in are_numbers]
+            lines = [map(_plain, step.columns), marks, *(map(_plain, row) for row in cells)]
             blocks.append("\n".join(f"| {' | '.join(line)} |" for line in lines))
-        if len(shown) < len(step.rows):
-            blocks.append(_plain(_more(step, shown)))
+        if more:
+            blocks.append(_plain(more))
     return "\n\n".join(blocks) + "\n"
 
 
-def _table(step: Step, rows: _Rows) -> Table:
+def _table(step: Step, cells: list[list[str]], are_numbers: list[bool]) -> Table:
     table = Table(box=None, padding=(0, 2, 0, 0), show_edge=False, pad_edge=False)
-    for at, name in enumerate(step.columns):
-        table.add_column(name, justify="right" if _is_number(rows, at) else "left", overflow="fold")
-    for row in rows:
-        table.add_row(*map(_cell, row))
+    for name, is_number in zip(step.columns, are_numbers, strict=True):
+        table.add_column(name, justify="right" if is_number else "left", overflow="fold")
+    for row in cells:
+        table.add_row(*row)
     return table
-
-
-def _more(step: Step, shown: _Rows) -> str:
-    return f"... and {len(step.rows) - len(shown):,} more: --all shows them."
-
-
-def _is_number(rows: _Rows, at: int) -> bool:
-    """Whether a column has whole numbers only, or nothing."""
-    return all(isinstance(row[at], int) or row[at] == "" for row in rows)
 
 
 def _cell(value: str | int) -> str:

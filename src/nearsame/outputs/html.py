@@ -12,13 +12,15 @@ from importlib.resources import files
 from math import floor
 from typing import Any
 
+from nearsame._version import __version__
 from nearsame.answers.advice import Advice
+from nearsame.answers.comparisons import Explanation
 from nearsame.answers.findings import Evaluation
 from nearsame.answers.reports import KINDS, RunReport
-from nearsame.outputs import cluster_layout, evaluations, plots, similarity_bars
+from nearsame.outputs import cluster_layout, evaluations, explanation, plots, similarity_bars, walk_pictures
 from nearsame.outputs.promises import in_bytes
 
-__all__ = ["evaluation_page", "render", "report_page", "require", "require_templates"]
+__all__ = ["evaluation_page", "explanation_page", "render", "report_page", "require", "require_templates"]
 
 _CLUSTERS = 30  # that the page lists
 _IN_SCRIPTS = {ord(char): f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"}  # what could end a script
@@ -42,6 +44,28 @@ def evaluation_page(evaluation: Evaluation) -> str:
         pictures=[plots.svg(chart) for chart in charts],
         versions=evaluation.versions,
         settings=evaluation.settings,
+    )
+
+
+def explanation_page(walk: Explanation, *, everything: bool = False) -> str:
+    """A walk with its pictures."""
+    return render(
+        "explanation.html",
+        heading=f"{walk.method}, step by step",
+        parts=[(f"step-{number}", str(number)) for number in range(1, len(walk.steps) + 1)],
+        steps=[
+            {
+                "title": shown.step.title,
+                "note": shown.step.note,
+                "picture": walk_pictures.picture(shown.step),
+                "columns": list(zip(shown.step.columns, shown.are_numbers, strict=True)),
+                "rows": shown.cells,
+                "more": shown.more,
+            }
+            for shown in explanation.shown(walk, everything=everything)
+        ],
+        versions={"nearsame": __version__},
+        settings=walk.recipe,
     )
 
 

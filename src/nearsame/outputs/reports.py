@@ -4,6 +4,7 @@ import json
 import os
 from collections.abc import Callable
 
+from nearsame.answers.comparisons import Explanation
 from nearsame.answers.findings import Evaluation
 from nearsame.answers.labels import ToLabel
 from nearsame.answers.reports import RunReport
@@ -13,7 +14,14 @@ from nearsame.outputs.destinations import by_ending
 from nearsame.outputs.folder import appearing, require_place
 from nearsame.recipes.arguments import checked
 
-__all__ = ["require_format", "require_report", "write_evaluation", "write_report", "write_to_label"]
+__all__ = [
+    "require_format",
+    "require_report",
+    "write_evaluation",
+    "write_explanation",
+    "write_report",
+    "write_to_label",
+]
 
 
 @checked
@@ -61,6 +69,28 @@ def write_to_label(found: ToLabel, path: str | os.PathLike[str], *, overwrite: b
     ]
     with appearing(place) as made:
         made.write_text("".join("\t".join(line) + "\n" for line in lines), "utf-8")
+
+
+@checked
+def write_explanation(
+    walk: Explanation, path: str | os.PathLike[str], *, overwrite: bool = False, everything: bool = False
+) -> None:
+    """Write a walk as a page with its pictures.
+
+    Args:
+        walk: What `explain` and its like gave.
+        path: A .html file.
+        overwrite: Whether a file that exists is replaced.
+        everything: Whether long tables are shown as a whole.
+
+    Raises:
+        OutputError: The name says no such format, the file exists, or it cannot be written.
+        MissingExtraError: HTML needs the extra `report`.
+    """
+    by_ending(os.fspath(path), {".html": None})
+    page = html.explanation_page(walk, everything=everything)
+    with appearing(require_place(path, folder=False, overwrite=overwrite)) as made:
+        made.write_text(page, "utf-8")
 
 
 def require_format(path: str | os.PathLike[str]) -> None:
