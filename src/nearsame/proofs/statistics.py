@@ -117,14 +117,27 @@ def _senseless(stats: Mapping[str, Any]) -> Iterator[str]:
         yield from (f"audit: {problem}" for problem in _audit_problems(stats["audit"], stats))
 
 
+def _is_search(search: dict[str, Any]) -> bool:
+    """Whether codes can be searched so: by a table for each choice of a header's blocks, or another number of them."""
+    counts = {"tables": int} | ({"blocks": int, "header": int} if search.get("kind") == "blocks" else {})
+    if search.keys() != {"kind", *counts} or not _all_fit(search, counts):
+        return False
+    expected = {"blocks": math.comb(search.get("blocks", 1), search.get("header", 0)), "brute": 1}
+    known = {*expected, "rotations", "adjacent"}
+    return search["kind"] in known and 0 < search["tables"] == expected.get(search["kind"], search["tables"])
+
+
 def _room_problems(room: Mapping[str, Any]) -> Iterator[str]:
     table = room.get("count_table", {"slots": 1, "slot_bits": 8, "passes": 1})
     counts = {"slots": int, "slot_bits": int, "passes": int}
     is_table = isinstance(table, dict) and table.keys() == counts.keys() and _all_fit(table, counts)
     if not is_table or 0 in table.values():
         yield f"room.count_table={_shown(table)} is impossible"
+    search = room.get("search", {"kind": "brute", "tables": 1})
+    if not isinstance(search, dict) or not _is_search(search):
+        yield f"room.search={_shown(search)} is impossible"
     for name, value in room.items():
-        if name != "count_table" and value not in ("memory", "files", "workdir"):
+        if name not in {"count_table", "search"} and value not in ("memory", "files", "workdir"):
             yield f"room.{name}={_shown(value)} is not memory, files or workdir"
 
 
