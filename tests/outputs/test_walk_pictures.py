@@ -52,7 +52,10 @@ def test_searches_show_what_was_missed() -> None:
     [
         (ns.explain_example("zero-mod-p"), [("cells", "The hashes that p divides")]),
         (ns.explain_example("bands-20x5"), [("lines", "The chance to meet, by similarity")]),
-        (ns.explain(*FOX, method="modp"), [("cells", "What is in a, in b and in both"), ("cells", "The hashes that are kept")]),
+        (
+            ns.explain(*FOX, method="modp"),
+            [("cells", "What is in a, in b and in both"), ("cells", "The hashes that are kept")],
+        ),
         (ns.explain(*FOX, method="digest"), [("cells", "The digits of the digest, a above b")]),
         (ns.explain("", "", method="digest"), []),
         (ns.explain("", method="minhash"), []),

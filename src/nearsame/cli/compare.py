@@ -54,13 +54,13 @@ _COMPARING = options.section(
     options.setting("--sketch", type=options.words(SketchKind), help="The signature's kind.", stands="fast"),
     options.setting("--seed", type=options.SEED, metavar="N|random", help="Of the feature hash.", stands="0"),
     options.setting("--bits", type=int, metavar="N", help="simhash: bits of a code, 32, 64 or 128.", stands="64"),
-    options.setting("--k", type=int, metavar="N", help="With --measure simhash: most bits that differ.", stands="--threshold"),
+    options.setting("--k", type=int, metavar="N", help="simhash, if it decides: bits that differ.", stands="threshold"),
     options.spec("--code-shingle-size", type=int, metavar="N", help="simhash: words in a feature.", stands="1"),
     recipeoptions.weights("simhash", "one", "tf", "tfidf"),
     recipeoptions.FREQUENCIES,
     recipeoptions.FEATURE_HASH,
     recipeoptions.ZERO_BIT,
-    recipeoptions.HASHES,
+    recipeoptions.TABLE,
 )
 _OF_CODES = (
     "bits", "k", "code_shingle_size", "weights", "frequencies", "feature_hash", "zero_bit", "table",
@@ -109,7 +109,7 @@ def compare(ctx: click.Context, /, a: str, b: str, **given: Any) -> int:
     if given["as_json"]:
         console.print_json({"a_name": a, "b_name": b, **likeness.record(), "remarks": remarks})
     else:
-        sources = comparison.Sources(_called(a), _called(b), *texts, tuple(remarks))
+        sources = comparison.Sources(_called(a), _called(b), texts[0], texts[1], remarks)
         comparison.report(ReportPage(sys.stdout), likeness, sources, everything=given["everything"])
     return 0 if likeness.similar else _DIFFERENT
 

@@ -20,8 +20,10 @@ _PLANNING = options.section(
     ),
     options.setting("--recall", type=float, metavar="NUMBER", help="Chance of finding a pair at it.", stands="0.99"),
     options.setting("--num-perm", type=int, metavar="N", help="Values in a MinHash signature.", stands="128"),
-    options.setting("--bands", type=int, metavar="N", help="Bands; of --rows alone, the fewest that do.", stands="from recall"),
-    options.setting("--rows", type=int, metavar="N", help="Values in a band; of --bands alone, the most.", stands="from recall"),
+    options.setting("--bands", type=int, metavar="N", help="Bands; of --rows alone, the fewest.", stands="from recall"),
+    options.setting(
+        "--rows", type=int, metavar="N", help="Values in a band; of --bands alone, the most.", stands="from recall"
+    ),
     recipeoptions.CHOICE,
     options.spec("--simhash", is_flag=True, help="Show SimHash's curve instead of MinHash's.", stands="MinHash"),
     options.setting("--bits", type=int, metavar="N", help="simhash: bits of a code.", stands="64"),
@@ -103,7 +105,7 @@ def _bands(given: dict[str, Any], settings: dict[str, Any]) -> Any:
     return make(
         corpus=given["corpus"] or None,
         sample_size=given["sample"],
-        also=[_numbers(text, 2) for text in given["also"]],
+        also=[(pair[0], pair[1]) for pair in (_numbers(text, 2) for text in given["also"])],
         **{**options.given_options(given, TextOptions), **settings},
     )
 

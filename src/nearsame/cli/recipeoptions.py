@@ -29,13 +29,13 @@ __all__ = [
     "CHOICE",
     "FEATURE_HASH",
     "FREQUENCIES",
-    "HASHES",
     "HEADER",
     "METHODS",
     "NORMALISE",
     "NUM_PERM",
     "SETTINGS",
     "SKETCH",
+    "TABLE",
     "ZERO_BIT",
     "K",
     "chosen",
@@ -75,7 +75,7 @@ ZERO_BIT = setting("--zero-bit", type=int, metavar="0|1", help="simhash: the bit
 FREQUENCIES = setting(
     "--frequencies", metavar="FILE", reads=True, help="Of documents, from an earlier tfidf run.", stands="counted"
 )
-HASHES = setting(
+TABLE = setting(
     "--hashes", "table", metavar="FILE", reads=True, help="simhash: JSON, a hash for each feature.", stands="none"
 )
 NORMALISE = switch("--normalise", help="digest: compare tokens.", stands="raw text")
@@ -192,7 +192,7 @@ SETTINGS: tuple[Spec, ...] = (
     HEADER,
     FEATURE_HASH,
     ZERO_BIT,
-    HASHES,
+    TABLE,
     digest(),
     NORMALISE,
     setting("--drop-boilerplate", type=int, metavar="N", help="Drop what is in more than N documents.", stands="none"),

@@ -6,6 +6,7 @@
 3. What is left out for length is counted, and can be had.
 """
 
+from collections.abc import Sequence
 from fractions import Fraction
 from math import floor
 from typing import NamedTuple
@@ -48,7 +49,7 @@ class Sources(NamedTuple):
     b: str
     a_text: str
     b_text: str
-    remarks: tuple[str, str] = ("", "")
+    remarks: Sequence[str] = ("", "")
 
 
 def report(out: ReportPage, comparison: Comparison, sources: Sources, *, everything: bool = False) -> None:

@@ -133,7 +133,8 @@ def _shapes(plan: Plan) -> Iterator[str]:
     at = f"found at {plan.threshold:g}"
     yield f"  bands x rows  {at:>14}  wasted below  lost above"
     rows = sorted((plan.shape, *plan.others), key=lambda shape: (-shape.rows, -shape.bands))
-    near = [shape for shape in rows if shape.note.startswith(("least sum", "asked")) or abs(shape.rows - plan.shape.rows) <= _NEAR]
+    always = ("least sum", "asked for")
+    near = [one for one in rows if one.note.startswith(always) or abs(one.rows - plan.shape.rows) <= _NEAR]
     for shape in near:
         yield _shape(shape, used=shape is plan.shape)
     if len(near) < len(rows):

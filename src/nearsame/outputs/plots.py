@@ -40,8 +40,8 @@ _INSTANT = 1e-4  # seconds: a logarithm has no zero
 def plan_chart(plan: Plan) -> Any:
     """The S-curve, what is wasted below the threshold and what is lost above it; several curves with a legend."""
     if plan.also:
-        name = f"{plan.shape.bands} x {plan.shape.rows}"
-        return _curves_chart([Curve(name, plan.curve), *plan.also], plan.threshold, "Bands x rows", "Jaccard similarity")
+        curves = [Curve(f"{plan.shape.bands} x {plan.shape.rows}", plan.curve), *plan.also]
+        return _curves_chart(curves, plan.threshold, "Bands x rows", "Jaccard similarity")
     title = f"{plan.shape.bands} bands of {plan.shape.rows} rows"
     areas = (
         f"wasted below {plan.threshold:g}: area {plan.shape.false_positive_area:.4f}",

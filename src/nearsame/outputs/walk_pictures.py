@@ -26,7 +26,7 @@ class Cells(NamedTuple):
     """
 
     caption: str
-    cells: list[tuple[tuple[str, ...], str]]
+    cells: Sequence[tuple[tuple[str, ...], str]]
     legend: list[tuple[str, str]]
     kind: str = "cells"
 
@@ -134,7 +134,7 @@ def _shared(step: Step) -> Picture:
 def _kept(step: Step) -> Picture:
     if "kept" in step.columns:
         kept = _column(step, "kept")
-        cells: list[tuple[tuple[str, ...], str]] = [((), "same" if why else "off") for why in kept]
+        cells = [((), "same" if why else "off") for why in kept]
         number = sum(map(bool, kept))
         legend = [("same", f"{number:,} kept"), ("off", f"{len(kept) - number:,} not")]
         return Cells("The hashes that p divides", cells[:_MOST_CELLS], legend)

@@ -150,7 +150,7 @@ def _can_be_similar(one: _Taken, other: _Taken) -> bool:
 def _decides(codes: SimHash, measure: MeasureName, threshold: Number | None) -> bool:
     """Whether their k does; settings that do nothing are refused."""
     codes.require_alone("two texts")
-    idle = [name for name in ("search", "blocks", "header", "confirm") if name in codes.model_fields_set]
+    idle: list[str] = [name for name in ("search", "blocks", "header", "confirm") if name in codes.model_fields_set]
     if "k" in codes.model_fields_set:
         if measure == "simhash" and threshold is None and not idle:
             return True

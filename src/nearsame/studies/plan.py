@@ -98,11 +98,11 @@ def plan(
         raise ConfigError(f"{given} does nothing without a corpus", hint="Name a source, or leave it out.")
     settings = given_settings(options, MinHashSettings)
     alone = ("bands" in settings) != ("rows" in settings)
-    given = {name: settings.pop(name) for name in ("bands", "rows") if alone and name in settings}
+    side = {name: settings.pop(name) for name in ("bands", "rows") if alone and name in settings}
     recipe = MinHash(**settings)
     recipe.require_alone("a plan")
     threshold = float(recipe.threshold)
-    bands, rows, reason = _completed(recipe, **given) if given else _choice(recipe)
+    bands, rows, reason = _completed(recipe, **side) if side else _choice(recipe)
     pool = drawn_from(recipe)
     beside, taken = [_beside(recipe, *pair) for pair in _few(also)], {(bands, rows), *also}
     shape = _shape(threshold, bands, rows, "used", pool)
@@ -116,9 +116,7 @@ def plan(
         curve=_points(_STEPS, collision_probability(_STEPS, bands, rows, pool)),
         misses=_misses(threshold, bands, rows, pool),
         expected=None if corpus is None else _expected(recipe, shape, _read(corpus, columns, sample_size)),
-        also=tuple(
-            Curve(f"{b} x {r}", _points(_STEPS, collision_probability(_STEPS, b, r, pool))) for b, r in also
-        ),
+        also=tuple(Curve(f"{b} x {r}", _points(_STEPS, collision_probability(_STEPS, b, r, pool))) for b, r in also),
     )
 
 
@@ -163,6 +161,7 @@ def plan_simhash(  # noqa: PLR0913  (a keyword for each question)
     finer = np.arange(10_001) / 10_000
     ways = blocks.choices(blocks.CodeCounts(codes, bits), k)
     best = min(ways, key=lambda way: way.expected_seconds)
+    distances = sorted({k, *also, *_others_than(k, bits)})
     return SimHashPlan(
         measure=measure,
         bits=bits,
@@ -173,9 +172,7 @@ def plan_simhash(  # noqa: PLR0913  (a keyword for each question)
         half=float(finer[np.argmax(within(finer) >= 0.5)]),
         least_k=next(i for i in range(bits + 1) if within(threshold, i) >= recall),
         curve=_points(_STEPS, within(_STEPS)),
-        by_k=tuple(
-            (other, tuple(within(_SIMILARITIES, other).tolist())) for other in sorted({k, *also, *_others_than(k, bits)})
-        ),
+        by_k=tuple((other, tuple(within(_SIMILARITIES, other).tolist())) for other in distances),
         similarities=_SIMILARITIES,
         codes=codes,
         search=_cost(best),
@@ -185,9 +182,7 @@ def plan_simhash(  # noqa: PLR0913  (a keyword for each question)
 
 
 def _cost(way: blocks.BlockPlan) -> SearchCost:
-    return SearchCost(
-        way.num_blocks, way.header_blocks, way.num_tables, way.expected_comparisons, way.expected_seconds
-    )
+    return SearchCost(way.num_blocks, way.header_blocks, way.num_tables, way.expected_comparisons, way.expected_seconds)
 
 
 def _few(also: Sequence[Any]) -> Sequence[Any]:
