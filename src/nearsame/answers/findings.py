@@ -10,12 +10,12 @@ from nearsame.recipes.choices import JudgedBy
 
 __all__ = [
     "Closing",
-    "Curve",
     "CurvePoint",
     "Evaluation",
     "Expected",
     "Lost",
     "Plan",
+    "PlanCurve",
     "Scatter",
     "Score",
     "SearchCost",
@@ -31,7 +31,7 @@ class CurvePoint(NamedTuple):
     found: float
 
 
-class Curve(NamedTuple):
+class PlanCurve(NamedTuple):
     """What another setting finds, to be held against a plan."""
 
     name: str
@@ -133,7 +133,7 @@ class Plan:
     curve: tuple[CurvePoint, ...]
     misses: tuple[tuple[float, float], ...]
     expected: Expected | None = None
-    also: tuple[Curve, ...] = ()
+    also: tuple[PlanCurve, ...] = ()
 
     def record(self) -> dict[str, Any]:
         """All of it, JSON-able."""
@@ -177,7 +177,7 @@ class SimHashPlan:
     codes: int
     search: SearchCost
     searches: tuple[SearchCost, ...]
-    also: tuple[Curve, ...] = ()
+    also: tuple[PlanCurve, ...] = ()
 
     def record(self) -> dict[str, Any]:
         """All of it, JSON-able."""

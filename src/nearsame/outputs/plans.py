@@ -7,7 +7,7 @@
 from collections.abc import Iterator, Sequence
 from textwrap import wrap
 
-from nearsame.answers.findings import Curve, CurvePoint, Expected, Plan, Shape, SimHashPlan
+from nearsame.answers.findings import CurvePoint, Expected, Plan, PlanCurve, Shape, SimHashPlan
 
 __all__ = ["plan_text", "simhash_text", "sparkline"]
 
@@ -35,7 +35,7 @@ def plan_text(plan: Plan, *, ascii_only: bool = False) -> str:
     lines = [f"MinHash: threshold {plan.threshold:g}, recall {plan.recall:g}, {plan.num_perm} permutations"]
     lines += wrap(f"{_count(shape.bands, 'band')} of {_count(shape.rows, 'row')}: {plan.reason}.", _WIDTH)
     lines += ["", "Chance that a pair is found, by its Jaccard similarity:", ""]
-    curves = [Curve(f"{shape.bands} x {shape.rows}", plan.curve), *plan.also]
+    curves = [PlanCurve(f"{shape.bands} x {shape.rows}", plan.curve), *plan.also]
     lines += _curves(curves, plan.threshold, ascii_only=ascii_only)
     lines += ["", *_missed(plan), "", *_shapes(plan)]
     if plan.expected is not None:
@@ -63,7 +63,7 @@ def simhash_text(plan: SimHashPlan, *, ascii_only: bool = False) -> str:
         f"Chance to be within k bits, by the {kind}:",
         "",
     ]
-    lines += _curves([Curve(f"k={plan.k}", plan.curve), *plan.also], plan.threshold, ascii_only=ascii_only)
+    lines += _curves([PlanCurve(f"k={plan.k}", plan.curve), *plan.also], plan.threshold, ascii_only=ascii_only)
     lines += ["", "     k" + "".join(f"{f'{by[0]}={similarity:g}':>10}" for similarity in plan.similarities)]
     for k, chances in plan.by_k:
         lines.append(f"{'*' if k == plan.k else ' '}{k:>5}" + "".join(f"{_percent(chance):>10}" for chance in chances))
@@ -82,7 +82,7 @@ def sparkline(values: Sequence[float], *, ascii_only: bool = False) -> str:
     return "".join(bars[round(min(max(value, 0.0), 1.0) * (len(bars) - 1))] for value in values)
 
 
-def _curves(curves: Sequence[Curve], threshold: float, *, ascii_only: bool) -> Iterator[str]:
+def _curves(curves: Sequence[PlanCurve], threshold: float, *, ascii_only: bool) -> Iterator[str]:
     """One curve as a sparkline and a table in two columns; several as a table with a column for each."""
     if len(curves) == 1:
         yield from _curve(curves[0].points, threshold, ascii_only=ascii_only)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from nearsame.answers.advice import Advice, Trade
-from nearsame.answers.findings import Curve, CurvePoint, Evaluation, Plan, SimHashPlan
+from nearsame.answers.findings import CurvePoint, Evaluation, Plan, PlanCurve, SimHashPlan
 from nearsame.errors import ConfigError, MissingExtraError
 from nearsame.outputs.folder import appearing, require_place
 
@@ -40,7 +40,7 @@ _INSTANT = 1e-4  # seconds: a logarithm has no zero
 def plan_chart(plan: Plan) -> Any:
     """The S-curve, what is wasted below the threshold and what is lost above it; several curves with a legend."""
     if plan.also:
-        curves = [Curve(f"{plan.shape.bands} x {plan.shape.rows}", plan.curve), *plan.also]
+        curves = [PlanCurve(f"{plan.shape.bands} x {plan.shape.rows}", plan.curve), *plan.also]
         return _curves_chart(curves, plan.threshold, "Bands x rows", "Jaccard similarity")
     title = f"{plan.shape.bands} bands of {plan.shape.rows} rows"
     areas = (
@@ -54,7 +54,7 @@ def simhash_chart(plan: SimHashPlan) -> Any:
     """The chance to be within k bits, of several k with a legend."""
     axis = "Jaccard similarity" if plan.measure == "jaccard" else "cosine"
     if plan.also:
-        curves = [Curve(f"k={plan.k}", plan.curve), *plan.also]
+        curves = [PlanCurve(f"k={plan.k}", plan.curve), *plan.also]
         return _curves_chart(curves, plan.threshold, f"SimHash, {plan.bits} bits: distance at most k", axis)
     title = f"SimHash, {plan.bits} bits: distance at most {plan.k}"
     subtitle = f"at {plan.threshold:g}: {100 * plan.at_threshold:.2g} %"
@@ -172,7 +172,7 @@ def for_reports(needed: str) -> Iterator[None]:
         raise MissingExtraError.of(f"{needed} a package that is not installed: {error.name}", "report") from error
 
 
-def _curves_chart(curves: list[Curve], threshold: float, title: str, axis: str) -> Any:
+def _curves_chart(curves: list[PlanCurve], threshold: float, title: str, axis: str) -> Any:
     """Each curve in a colour of its own."""
     alt = altair()
     rows = [{**point._asdict(), "setting": name} for name, points in curves for point in points]

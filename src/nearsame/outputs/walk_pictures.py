@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from nearsame.answers.comparisons import Step
 
-__all__ = ["Arcs", "Bars", "Cells", "Lines", "picture"]
+__all__ = ["Arcs", "Bars", "Cells", "Curves", "picture"]
 
 _WIDTH, _HEIGHT, _LEFT, _TOP, _FOOT = 720, 240, 60, 20, 30
 _MOST_CELLS = 1024
@@ -42,7 +42,7 @@ class Bars(NamedTuple):
     kind: str = "bars"
 
 
-class Lines(NamedTuple):
+class Curves(NamedTuple):
     """Curves from 0 to 1: of each its name and its points; ticks are (text, place)."""
 
     caption: str
@@ -67,7 +67,7 @@ class Arcs(NamedTuple):
     kind: str = "arcs"
 
 
-Picture = Cells | Bars | Lines | Arcs
+Picture = Cells | Bars | Curves | Arcs
 
 
 def picture(step: Step) -> Picture | None:
@@ -189,7 +189,7 @@ def _chances(step: Step) -> Picture:
     ]
     ticks = [step / _ENTRIES for step in range(_ENTRIES + 1)]
     across = [(f"{tick:g}", _x(tick)) for tick in ticks]
-    return Lines("The chance to meet, by similarity", curves, across, [(f"{tick:g}", _y(tick)) for tick in ticks])
+    return Curves("The chance to meet, by similarity", curves, across, [(f"{tick:g}", _y(tick)) for tick in ticks])
 
 
 def _x(share: float) -> float:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Unpack
 import numpy as np
 import numpy.typing as npt
 
-from nearsame.answers.findings import Curve, CurvePoint, Expected, Plan, SearchCost, Shape, SimHashPlan
+from nearsame.answers.findings import CurvePoint, Expected, Plan, PlanCurve, SearchCost, Shape, SimHashPlan
 from nearsame.clock import Clock
 from nearsame.engines.local import Local
 from nearsame.errors import ConfigError
@@ -116,7 +116,9 @@ def plan(
         curve=_points(_STEPS, collision_probability(_STEPS, bands, rows, pool)),
         misses=_misses(threshold, bands, rows, pool),
         expected=None if corpus is None else _expected(recipe, shape, _read(corpus, columns, sample_size)),
-        also=tuple(Curve(f"{b} x {r}", _points(_STEPS, collision_probability(_STEPS, b, r, pool))) for b, r in also),
+        also=tuple(
+            PlanCurve(f"{b} x {r}", _points(_STEPS, collision_probability(_STEPS, b, r, pool))) for b, r in also
+        ),
     )
 
 
@@ -177,7 +179,7 @@ def plan_simhash(  # noqa: PLR0913  (a keyword for each question)
         codes=codes,
         search=_cost(best),
         searches=tuple(_cost(way) for way in ways if way is not best),
-        also=tuple(Curve(f"k={other}", _points(_STEPS, within(_STEPS, other))) for other in also),
+        also=tuple(PlanCurve(f"k={other}", _points(_STEPS, within(_STEPS, other))) for other in also),
     )
 
 
