@@ -6,21 +6,26 @@
 4. Columns of one name but of several types become strings; the order has to have one type.
 """
 
+import os
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from nearsame.engines.spark.crossing import taken
 from nearsame.engines.spark.plans import changing
-from nearsame.engines.spark.reading import UNREAD, Given
+from nearsame.engines.spark.reading import UNREAD, Given, is_frame
 from nearsame.engines.spark.verbs import Verbs
 from nearsame.errors import ColumnError, ConfigError, SourceError
+from nearsame.files.inputs import several
 from nearsame.sources import Columns
 from nearsame.sources.columns import Chosen, choose
+from nearsame.sources.memory import in_memory
 
 __all__ = [
     "FramePart",
     "common_order",
+    "frames_of",
     "not_finite",
     "part_of",
     "quoted",
@@ -64,6 +69,20 @@ class FramePart:
     mended: int = 0
     ignored: int = 0
     broken: tuple[tuple[str, str], ...] = ()
+
+
+def frames_of(session: Any, source: Any, *, strict: bool) -> Iterator[Any]:
+    """What of some sources Spark can read: frames, names, and what is in memory here, as frames.
+
+    Raises:
+        SourceError: Nothing can be made of one.
+    """
+    for one in several(source):
+        if is_frame(one) or isinstance(one, (str, os.PathLike)):
+            yield one
+            continue
+        for part in in_memory(one, None, strict=strict):
+            yield taken(session, part.table, part.name)
 
 
 def part_of(given: Given, columns: Columns, *, numbers: Collection[str] = (), strict: bool = False) -> FramePart:

@@ -11,8 +11,8 @@ from typing import Any
 import pyarrow as pa
 
 from nearsame.answers.stats import NUM_LARGEST, Stats, compared_by
-from nearsame.clock import Clock
 from nearsame.engines.spark.failures import plainly
+from nearsame.engines.spark.metering import described
 from nearsame.errors import ConfigError, SourceError
 from nearsame.flow import pipeline
 from nearsame.flow.corpus import Question
@@ -59,12 +59,14 @@ class SparkRemovals:
             f"coalesce(sum(if({below}, times, 0)), 0) as chained",
             "count(distinct witness) as clusters",
         )
-        counts: dict[str, Any] = sums.first().asDict()
+        with described(self.run.session, "statistics"):
+            counts: dict[str, Any] = sums.first().asDict()
+            largest = self._largest()
         return {
             **counts,
             **compared_by(self.decision.work),
             "near_copies": counts["removed"] - counts["exact_copies"],
-            "largest": self._largest(),
+            "largest": largest,
             "component": self.decision.component,
         }
 
@@ -152,6 +154,10 @@ class SparkRemovals:
     @plainly()
     def examples(self, count: int) -> pa.Table:
         """Some of the removals, over the whole range of similarity, with the texts of both sides."""
+        with described(self.run.session, "examples"):
+            return self._examples(count)
+
+    def _examples(self, count: int) -> pa.Table:
         state = self.run.state
         chosen = chosen_removals(state, self.decision.gone, count)
         columns = [chosen.column(name).to_pylist() for name in ("number", "witness")]
@@ -198,4 +204,4 @@ class SparkRemovals:
     def at(self, method: Method) -> "SparkRemovals":
         """The same at a higher threshold, decided again on the stored keys and features."""
         question = Question.of_run(method, self.run.settings)
-        return SparkRemovals(self.run, method, pipeline.decide(self.run.state, question, Clock()))
+        return SparkRemovals(self.run, method, pipeline.decide(self.run.state, question, self.run.clock.unwatched()))

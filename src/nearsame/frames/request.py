@@ -4,12 +4,14 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from nearsame.answers.stats import Audit
 from nearsame.clock import Clock
 from nearsame.engines.base import Stage
 from nearsame.engines.spark.failures import plainly
+from nearsame.engines.spark.metering import described
 from nearsame.engines.spark.reading import read
 from nearsame.engines.spark.settings import Spark
 from nearsame.engines.spark.verbs import Verbs
@@ -24,6 +26,7 @@ from nearsame.frames.documents import STAY, FrameSide
 from nearsame.frames.inputs import (
     FramePart,
     common_order,
+    frames_of,
     part_of,
     require_one_choice,
     unread_files,
@@ -107,7 +110,8 @@ class Request:
         if source is None:
             raise SourceError("source=None is nothing to read", hint="Give a DataFrame or a path.")
         verbs = Verbs(self.engine, self.engine.connected())
-        with plainly():
+        self.clock.around = partial(described, verbs.session)
+        with plainly(), described(verbs.session, "reading"):
             verbs.tell_shuffled()
             try:
                 yield verbs
@@ -147,7 +151,7 @@ class Request:
 
     def _parts(self, session: Any, source: Any, keep: Keep, number: int) -> list[FramePart]:
         """The frames that a side is made of."""
-        given = read(session, several(source), strict=self.strict)
+        given = read(session, [*frames_of(session, source, strict=self.strict)], strict=self.strict)
         if not given:
             raise SourceError("source=() is nothing to read", hint="Give a DataFrame or a path.")
         numbers = {str(policy.column) for policy in keep.policies if not policy.by_date}

@@ -2,9 +2,12 @@
 
 import json
 
+import polars as pl
+import pyarrow as pa
 import pytest
 
 import nearsame as ns
+from nearsame.engines.spark import reading
 from nearsame.engines.spark.reading import read
 
 _ROWS = [{"id": "a", "text": "one two three four five six"}, {"id": "b", "text": "one two three four five six"}]
@@ -42,10 +45,52 @@ def test_a_path_that_cannot_be_read_is_an_error_in_one_line(spark, tmp_path, pat
     assert "\n" not in caught.value.message
 
 
-def test_a_list_of_texts_is_no_source_of_spark(spark):
-    """And the error says what is."""
-    with pytest.raises(ns.SourceError, match="source of type list is neither a Spark DataFrame nor a path"):
-        ns.dedup(["a", "b"], engine=ns.Spark(spark))
+def _table():
+    columns = {"id": ["a", "b", "c"], "text": [*(row["text"] for row in _ROWS), "another"]}
+    return pa.table(columns | {"size": pa.array([1, 2, 2**64 - 1], pa.uint64())})
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        lambda: [*(row["text"] for row in _ROWS), "another"],
+        lambda: _table().to_pylist(),
+        lambda: dict(zip("abc", _table().column("text").to_pylist(), strict=True)),
+        _table,
+        lambda: _table().to_pandas(),
+        lambda: pl.from_arrow(_table()),
+        lambda: (_table().slice(0, 1), _table().slice(1)),
+    ],
+    ids=["texts", "records", "dict", "Arrow", "pandas", "polars", "several"],
+)
+def test_what_is_in_memory_here_is_taken_to_spark(spark, given):
+    """With all its columns, and given back as a DataFrame."""
+    found = ns.dedup(given(), engine=ns.Spark(spark))
+    assert (3, 1) == (found.stats.documents, found.stats.removed)
+    assert sorted([_ROWS[0]["text"], "another"]) == sorted(row.text for row in found.kept().collect())
+
+
+def test_a_type_that_spark_has_not_is_an_error_with_its_name(spark):
+    """Nobody guesses what a time of the day is to become."""
+    times = pa.table({"text": ["a"], "at": pa.array([0], pa.time64("us"))})
+    with pytest.raises(ns.SourceError, match=r"cannot be taken to Spark: .*time64"):
+        ns.dedup(times, engine=ns.Spark(spark))
+    with pytest.raises(ns.SourceError, match="documents cannot be read from"):
+        ns.dedup(7, engine=ns.Spark(spark))
+
+
+def test_tables_and_views_are_read_by_name_where_there_is_no_such_file(spark, monkeypatch):
+    """A file comes first: it is what was meant before there were tables."""
+    spark.createDataFrame(_ROWS).createOrReplaceTempView("crawl")
+    found = ns.dedup("crawl", engine=ns.Spark(spark))
+    assert (2, 1) == (found.stats.documents, found.stats.removed)
+    with pytest.raises(ns.SourceError, match="crawls does not exist"):
+        ns.dedup("crawls", engine=ns.Spark(spark))
+    monkeypatch.setattr(reading._Files, "at", lambda *_: ["a file"])
+    monkeypatch.setattr(reading, "_form", lambda *_: (_ for _ in ()).throw(ns.SourceError("the file was meant")))
+    with pytest.raises(ns.SourceError, match="the file was meant"):
+        ns.dedup("crawl", engine=ns.Spark(spark))
+    spark.catalog.dropTempView("crawl")
 
 
 @pytest.mark.parametrize(
@@ -74,3 +119,32 @@ def test_settings_are_checked_before_anything_starts(given):
     """By their names and values."""
     with pytest.raises(ns.ConfigError, match=str(next(iter(given.values()))).replace("?", "[?]")):
         ns.Spark(**given)
+
+
+def test_an_answer_is_written_to_a_table_and_read_from_there_by_name(spark, tmp_path):
+    """With its schema: what stays has all columns, and nothing of ours."""
+    kept = ns.dedup(_table(), engine=ns.Spark(spark)).kept()
+    kept.write.option("path", str(tmp_path / "clean")).saveAsTable("clean_texts")
+    try:
+        found = ns.dedup("default.clean_texts", engine=ns.Spark(spark))
+        assert (2, 0) == (found.stats.documents, found.stats.removed)
+        assert ["id", "text", "size"] == found.kept().columns
+    finally:
+        spark.sql("drop table clean_texts")
+
+
+def test_jobs_and_stages_are_called_after_the_steps_of_the_run(spark):
+    """So that the flow is seen in Spark's pages; what the session called its own before is there again."""
+    context = spark.sparkContext
+    context.setLocalProperty("spark.job.description", "mine")
+    store = context._jsc.sc().statusStore()
+    before = store.jobsList(None).size()
+    found = ns.dedup(_table(), method=ns.MinHash(), engine=ns.Spark(spark))
+    assert 1 == found.stats.removed
+    context._jsc.sc().listenerBus().waitUntilEmpty(10_000)
+    jobs = store.jobsList(None)
+    names = {jobs.apply(number).description().get() for number in range(jobs.size() - before)}  # the newest first
+    assert {"nearsame: identical", "nearsame: keys", "nearsame: deciding", "nearsame: statistics"} <= names
+    assert all(name.startswith("nearsame: ") for name in names)
+    assert "mine" == context.getLocalProperty("spark.job.description")
+    context.setLocalProperty("spark.job.description", None)

@@ -2,15 +2,41 @@
 
 1. PySpark 4.0 drops what stands behind an empty batch of Arrow: a table goes in one piece, without empty ones.
 2. What arrived is counted, without a job where Spark knows it.
+3. Documents of types that Spark has not come as the next larger type, or not at all.
 """
 
 from typing import Any
 
 import pyarrow as pa
 
-from nearsame.errors import EngineError
+from nearsame.errors import EngineError, SourceError
 
-__all__ = ["frame_of"]
+__all__ = ["frame_of", "taken"]
+
+_TYPES = {
+    pa.uint8(): pa.int16(),
+    pa.uint16(): pa.int32(),
+    pa.uint32(): pa.int64(),
+    pa.uint64(): pa.decimal128(20),
+    pa.float16(): pa.float32(),
+    pa.date64(): pa.timestamp("ms"),
+}
+
+
+def taken(session: Any, table: pa.Table, name: str) -> Any:
+    """Documents that are in memory here, as a frame.
+
+    Raises:
+        SourceError: A column has a type that Spark knows nothing like.
+    """
+    from pyspark.errors import PySparkException
+
+    known = [column.with_type(_TYPES.get(column.type, column.type)) for column in table.schema]
+    try:
+        return frame_of(session, table.cast(pa.schema(known)))
+    except (PySparkException, pa.ArrowException) as error:
+        message = f"{name} cannot be taken to Spark: {str(error).partition(chr(10))[0]}"
+        raise SourceError(message, hint="Cast the column to another type, or leave it out.") from None
 
 
 def frame_of(session: Any, table: pa.Table) -> Any:

@@ -1,4 +1,4 @@
-"""What Spark can read as DataFrames: frames as they are, and paths by their endings.
+"""What Spark can read as DataFrames: frames as they are, paths by their endings, and tables of its catalog by name.
 
 1. A folder or a pattern is what its files are, however deep they lie; other files in it are passed over.
 2. Paths are Spark's own, s3a and hdfs included; of a file no more is opened here than what names its columns.
@@ -6,10 +6,12 @@
    those of folders and patterns, too, and one that cannot be read is left out and reported; of other formats the files
    of a folder or a pattern have to have the same.
 4. A record that cannot be read has its text in a column of its own, UNREAD.
+5. A name that leads to a file is its path, whatever tables there are.
 """
 
 import json
 import os
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -32,6 +34,7 @@ _PACKED = {"gz", "bz2", "zst", "xz", "lz4", "snappy", "deflate"}
 _OWN_PACKING = ("parquet", "orc")  # whatever the name of the file says
 _DELIMITERS = {form.name: form.settings.get("delimiter", ",") for form in FORMATS if form.on_spark == "csv"}
 _GLOB = frozenset("*?[{")
+_TABLE = re.compile(r"(?:\w+|`[^`]+`)(?:\.(?:\w+|`[^`]+`)){0,2}")  # catalog, schema and name, as SQL has them
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,22 +62,19 @@ def is_frame(source: Any) -> bool:
 
 
 def read(session: Any, sources: Sequence[Any], *, strict: bool = False) -> list[Given]:
-    """The frames of some sources: DataFrames first, then files, those that go together in one.
+    """The frames of some sources: DataFrames and tables first, then files, those that go together in one.
 
     Raises:
-        SourceError: One is neither a DataFrame nor a path that Spark can read.
+        SourceError: One is a path that Spark cannot read.
     """
     frames = [Given("the DataFrame", source) for source in sources if is_frame(source)]
     together: dict[_Form, list[str]] = defaultdict(list)
     files = _Files(session)
     broken: list[tuple[str, str]] = []
-    for source in sources:
-        if is_frame(source):
+    for path in (str(os.fspath(source)) for source in sources if not is_frame(source)):
+        if _is_table(files, path):
+            frames.append(Given(path, session.table(path)))
             continue
-        if not isinstance(source, (str, os.PathLike)):
-            message = f"source of type {type(source).__name__} is neither a Spark DataFrame nor a path"
-            raise SourceError(message, hint="Give a DataFrame (session.createDataFrame(...)) or the path of files.")
-        path = str(os.fspath(source))
         form = _form(files, path)
         schemas = files.footers(path, form) if form.kind in _OWN_PACKING else Footers({("", None): [path]}, ())
         broken += schemas.broken
@@ -85,6 +85,10 @@ def read(session: Any, sources: Sequence[Any], *, strict: bool = False) -> list[
         raise SourceError(f"{file} cannot be read: {reason}", hint="Repair the file, or leave it out.")
     frames += [_loaded(session, form, paths, strict=strict) for form, paths in together.items()]
     return [replace(frames[0], broken=tuple(broken)), *frames[1:]] if frames else frames
+
+
+def _is_table(files: "_Files", name: str) -> bool:
+    return bool(_TABLE.fullmatch(name)) and not files.at(name) and bool(files.session.catalog.tableExists(name))
 
 
 class _Form(NamedTuple):
