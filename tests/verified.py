@@ -15,6 +15,7 @@ from nearsame.flow.results import Result
 from nearsame.flow.runs import Run
 from nearsame.outputs.destinations import meaning
 from nearsame.sources.memory import Memory
+from nearsame.studies.leak_results import Leaks
 
 __all__ = ["MOST", "MOST_BYTES", "watch"]
 
@@ -22,7 +23,7 @@ MOST, MOST_BYTES = 1_000, 4_000_000
 
 
 def watch(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Verify what `Result.write` writes on one machine, until the test is over."""
+    """Verify what `Result.write` and `Leaks.write` write on one machine, until the test is over."""
     write = Result.write
 
     def written(result: Result, directory: Any, **how: Any) -> Any:
@@ -35,6 +36,18 @@ def watch(monkeypatch: pytest.MonkeyPatch) -> None:
         return stats
 
     monkeypatch.setattr(Result, "write", written)
+    write_leaks = Leaks.write
+
+    def written_leaks(found: Leaks, directory: Any, **how: Any) -> Any:
+        stats = write_leaks(found, directory, **how)
+        names = [part.name for part in getattr(found._searched.reading, "all_parts", [])]
+        evals = found._searched.call["evals"].values()
+        is_small = stats.documents <= MOST and stats.text_bytes <= MOST_BYTES and stats.items <= MOST
+        if is_small and names and not {"-", "memory"} & {*names} and not any({None, "-"} & {*one} for one in evals):
+            _require_holding(ns.verify(Path(directory)))
+        return stats
+
+    monkeypatch.setattr(Leaks, "write", written_leaks)
 
 
 def _require_proof(result: Result, directory: Any) -> None:
@@ -45,5 +58,8 @@ def _require_proof(result: Result, directory: Any) -> None:
         side: tuple(part.table for part in parts if isinstance(part, Memory))
         for side, parts in (("source", reading.parts), ("against", reading.against))
     }
-    found = ns.verify(directory, **{side: tables or None for side, tables in sides.items()})
+    _require_holding(ns.verify(directory, **{side: tables or None for side, tables in sides.items()}))
+
+
+def _require_holding(found: Any) -> None:
     assert found.holds, "\n".join(f"{problem.place}: {problem.what}" for problem in found.problems[:20])

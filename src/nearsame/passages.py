@@ -1,7 +1,7 @@
 """Texts without some of their passages: what is left, and where it stood.
 
 1. Passages are spans of characters, ascending and apart. Nothing else is taken out.
-2. A space stands where two letters or digits would run into each other.
+2. A space stands where two letters, digits or `_` would run into each other.
 """
 
 from bisect import bisect_right
@@ -36,7 +36,7 @@ def without(text: str, spans: Iterable[Span]) -> Remainder:
     for start, end in (*spans, (len(text), len(text))):
         piece = text[at:start]
         if piece:
-            if pieces and pieces[-1][-1].isalnum() and piece[0].isalnum():
+            if pieces and all(edge.isalnum() or edge == "_" for edge in (pieces[-1][-1], piece[0])):
                 pieces.append(" ")
                 size += 1
             pieces.append(piece)

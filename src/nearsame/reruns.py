@@ -111,6 +111,9 @@ def recorded(output: str | Path) -> Recorded:
 def _recorded(folder: Path, home: str) -> Recorded:
     """What a folder says, by its name."""
     about = _about(folder)
+    if "evals" in about.get("call", {}):
+        hint = "Name a folder that `nearsame dedup -o` wrote on this machine."
+        raise SourceError(f"{home} was written by leaks, which is not run again", hint=hint)
     if "call" not in about:
         raise SourceError(
             f"{home} was written before outputs recorded their calls",

@@ -43,8 +43,8 @@ def test_a_folder_and_a_summary_appear(home: Path) -> None:
     result = run("leaks", home / "train.jsonl", *_evals(home), "-o", out, "--remove", "documents", "--markdown", card)
     assert 0 == result.exit_code, result.stderr
     assert "".join(result.stdout.split()).endswith(f"Written:{out}/Written:{card}")  # a long path is wrapped
-    names = ["boilerplate.parquet", "items.parquet", "kept", "matrix.parquet", "spans.parquet", "stats.json",
-             "unsought.parquet"]  # fmt: skip
+    names = ["boilerplate.parquet", "items.parquet", "kept", "matrix.parquet", "sources.parquet",
+             "spans.parquet", "stats.json", "unsought.parquet"]  # fmt: skip
     assert names == sorted(path.name for path in out.iterdir())
     lines = (out / "kept" / "train.jsonl").read_text("utf-8").splitlines()
     assert ["b", "c"] == [json.loads(line)["id"] for line in lines]

@@ -232,6 +232,7 @@ def test_a_folder_appears_with_its_tables(train: tuple[str, ...], tmp_path: Path
     found.write(tmp_path / "out")
     tables = {path.stem: pq.read_table(path) for path in (tmp_path / "out").glob("*.parquet")}
     names = ("items", "spans", "matrix", "unsought", "boilerplate")
+    assert ["a.jsonl", "b.jsonl"] == tables.pop("sources").column("target").to_pylist()
     assert {name: getattr(found, name) for name in names} == tables
     record = json.loads((tmp_path / "out" / "stats.json").read_text("utf-8"))
     assert {"stats", "settings", "matrix", "items", "boilerplate", "remove"} == record.keys()

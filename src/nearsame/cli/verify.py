@@ -45,13 +45,15 @@ _SHOWN = 20
 def verify(  # noqa: PLR0917  (click passes options by name)
     directory: str, sample: int, seed: int, everything: bool, as_json: bool, memory: str | None, quiet: bool
 ) -> int:
-    """Prove what `nearsame dedup -o DIR` wrote again from its sources, with code that shares nothing with the run.
+    """Prove what `nearsame dedup` or `leaks` wrote again from its sources, with code that shares nothing with the run.
 
     Checked are: that every removed document has a kept witness with the similarity that is said; that kept and removed
     together are what was read, in order and byte for byte; that counts and tables agree; and of a sample of kept
     documents that none is similar to another that stays. Where a method only estimates, the true similarities are
-    shown; what cannot be proven is named. Exit code 1: something does not hold, or is damaged or missing. The file
-    of `nearsame pairs` and what Spark wrote cannot be verified. Defaults stand in brackets.
+    shown; what cannot be proven is named. Of leaks every document is looked through for every text, and the tables must
+    say what that finds (--sample 0: only documents of which something is said). Exit code 1: something does not hold,
+    or is damaged or missing. The file of `nearsame pairs` and what Spark wrote cannot be verified. Defaults stand in
+    brackets.
     """
     from nearsame.outputs import console, proofs
     from nearsame.studies.verify import verify as prove

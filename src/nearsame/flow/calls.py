@@ -10,7 +10,7 @@ from typing import Any
 
 from nearsame.files.inputs import is_address, several
 
-__all__ = ["call_record", "names_again"]
+__all__ = ["call_record", "names_again", "names_given"]
 
 _OF_THE_MACHINE = ("batch_rows", "engine", "memory", "progress", "threads", "workdir")
 _BESIDE = (*_OF_THE_MACHINE, "urls")  # of which the recipe says what they are
@@ -29,7 +29,7 @@ def call_record(
     """
     given = {name: value for name, value in options.items() if name not in _BESIDE and value is not None}
     known = {name: settings[name] for name in ("keep", "within") if name in settings}
-    named = {"source": _names(sides[0]), "against": None if sides[1] is None else _names(sides[1])}
+    named = {"source": names_given(sides[0]), "against": None if sides[1] is None else names_given(sides[1])}
     read = {"indexes": dict(indexes)} if indexes else {}
     return {"folder": os.getcwd(), **named, **known, "options": given, **read}  # noqa: PTH109  (a text)
 
@@ -48,5 +48,6 @@ def _is_same(name: str, folder: str) -> bool:
     return name == "-" or is_address(name) or os.path.abspath(name) == os.path.abspath(os.path.join(folder, name))  # noqa: PTH100, PTH118  (links and patterns stay)
 
 
-def _names(side: Any) -> list[str | None]:
+def names_given(side: Any) -> list[str | None]:
+    """The names of some sources, as they were given; None for one that is in memory."""
     return [str(os.fspath(one)) if isinstance(one, (str, os.PathLike)) else None for one in several(side)]

@@ -21,14 +21,14 @@ from nearsame.outputs.annotations import Verdict
 from nearsame.outputs.tables import RowNames
 from nearsame.outputs.writing import copy_parts
 from nearsame.passages import Span, merged
-from nearsame.sources import TextFolder
+from nearsame.sources import Part, TextFolder
 from nearsame.sources.cutting import Cuts, require_cuttable
 from nearsame.sources.reading import Reading
 from nearsame.sources.targets import with_own_targets
 from nearsame.stages.features.leak_cuts import CutStage
 from nearsame.studies.leak_search import Searched
 
-__all__ = ["found_cuts", "gone", "removed", "write_kept", "write_on_spark"]
+__all__ = ["found_cuts", "gone", "kept_parts", "removed", "write_kept", "write_on_spark"]
 
 _NONE = np.zeros(0, np.int64)
 
@@ -62,13 +62,19 @@ def found_cuts(searched: Searched) -> pa.Table:
 def write_kept(searched: Searched, cuts: pa.Table | None, home: Path) -> None:
     """Write the parts without the documents in which something was found, or without what is to be cut out of them."""
     reading, rows = searched.reading, gone(searched, cuts)
-    parts, changes = reading.all_parts, dict[int, Cuts]()
+    parts, changes = kept_parts(reading, cuts), dict[int, Cuts]()
     if cuts is not None:
-        parts = with_own_targets([part.as_files() if isinstance(part, TextFolder) else part for part in parts])
         away = set(rows.tolist())
         changes = _changes(searched, {row: own for row, own in _spans(cuts).items() if row not in away})
     names = RowNames(reading.origins, [part.name for part in parts])
     copy_parts(dict(enumerate(parts)), Verdict(names, rows, rows), home, changes=changes)
+
+
+def kept_parts(reading: Reading, cuts: pa.Table | None) -> list[Part]:
+    """The parts as they are written: of passages, files of their own."""
+    if cuts is None:
+        return reading.all_parts
+    return with_own_targets([part.as_files() if isinstance(part, TextFolder) else part for part in reading.all_parts])
 
 
 def write_on_spark(

@@ -23,8 +23,9 @@ from nearsame.outputs.leaks import leaks_markdown
 from nearsame.outputs.tables import RowNames, skipped_table
 from nearsame.recipes.arguments import checked
 from nearsame.recipes.choices import LeakRemoval
+from nearsame.sources.manifest import manifest
 from nearsame.sources.reading import Reading
-from nearsame.studies.leak_removal import found_cuts, removed, write_kept, write_on_spark
+from nearsame.studies.leak_removal import found_cuts, kept_parts, removed, write_kept, write_on_spark
 from nearsame.studies.leak_search import Searched
 
 __all__ = ["Leaks"]
@@ -215,6 +216,10 @@ class Leaks:
                 folder.write_table(table, home / f"{name}.parquet")
             if record["remove"] != "none":
                 write_kept(self._searched, cuts, home / "kept")
+            searched, parts = self._searched, kept_parts(self._searched.reading, cuts)
+            how = {"remove": record["remove"]}
+            read = manifest(parts, 0, searched.reading.columns, how, self.stats.ignored, searched.call)
+            folder.write_table(read, home / "sources.parquet")
             folder.write_json(record, home / "stats.json")
 
     def _cuts(self, cuts: pa.Table) -> pa.Table:

@@ -5,7 +5,7 @@
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -42,6 +42,7 @@ class Searched:
         clock: of the steps.
         settings: what was asked for, JSON-able.
         threads: how many work at once; None: one for each processor.
+        call: where the benchmarks are, by name, so that they can be read again.
     """
 
     benchmarks: Sequence[Items]
@@ -55,6 +56,7 @@ class Searched:
     clock: Clock
     settings: Mapping[str, Any]
     threads: int | None = None
+    call: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def seconds(self) -> dict[str, float]:

@@ -5,11 +5,8 @@
 3. What is found is in the words of the document, at the threshold that was asked for; nothing else is.
 """
 
-import glob
 import os
-from collections import Counter
-from collections.abc import Iterator, Mapping
-from pathlib import PurePath
+from collections.abc import Iterator
 from typing import Annotated, Any, Unpack
 
 import pyarrow as pa
@@ -18,11 +15,10 @@ import pyarrow.compute as pc
 from nearsame import schemas
 from nearsame.clock import Clock
 from nearsame.engines.local import Local
-from nearsame.errors import ConfigError, SourceError
-from nearsame.files.compressions import COMPRESSIONS
-from nearsame.files.formats import BY_SUFFIX, TEXTS
+from nearsame.errors import SourceError
 from nearsame.files.inputs import Inputs, names_of, several
 from nearsame.files.passed_over import PassedOver
+from nearsame.flow.calls import names_given
 from nearsame.flow.checks import chosen_spark
 from nearsame.flow.options import DocumentOptions, EngineOption, FileOptions, StrictOptions, ThreadOptions
 from nearsame.flow.page_reading import require_pages, with_encoding, with_max_record, with_pages
@@ -38,6 +34,7 @@ from nearsame.sources.reading import Reading
 from nearsame.stages.features.leaks import LeakStage
 from nearsame.stages.features.sought import SoughtTexts
 from nearsame.stages.texts.page_text import PageTexts
+from nearsame.studies.benchmarks import named_sources, open_benchmark
 from nearsame.studies.leak_results import Leaks
 from nearsame.studies.leak_search import Searched
 
@@ -115,7 +112,7 @@ def leaks(train: Any, evals: Any, **options: Unpack[LeakOptions]) -> Leaks:
     )
     if options["threads"] is not None:
         require_number("threads", options["threads"], 1)
-    clock, named = Clock(options["progress"]), _named(evals)
+    clock, named = Clock(options["progress"]), named_sources(evals)
     require_distinct([*several(train), *(source for _, source in named)])
     columns = _columns(options)
     engine = None if options["engine"] is None else chosen_spark(options)
@@ -126,7 +123,7 @@ def leaks(train: Any, evals: Any, **options: Unpack[LeakOptions]) -> Leaks:
         require_pages(reading)
     skipped: list[Skipped] = []
     with clock("benchmarks"):
-        opened = [_opened(name, source, wanted.kinds, lenient=lenient) for name, source in named]
+        opened = [(name, open_benchmark(source, wanted.kinds, lenient=lenient)) for name, source in named]
         benchmarks = [_items(name, found, options, skipped) for name, found in opened]
         texts = [text for items in benchmarks for text in items.texts]
         numbers = [number for number, items in enumerate(benchmarks) for _ in items.texts]
@@ -155,6 +152,7 @@ def leaks(train: Any, evals: Any, **options: Unpack[LeakOptions]) -> Leaks:
             clock,
             settings,
             options["threads"],
+            {"folder": os.getcwd(), "evals": {name: names_given(source) for name, source in named}},  # noqa: PTH109  (a text)
         )
     )
 
@@ -172,59 +170,10 @@ def _search_on_spark(
     return documents, documents.found, documents.counts[1]
 
 
-def _named(evals: Any) -> list[tuple[str, Any]]:
-    """The benchmarks with their names.
-
-    Raises:
-        ConfigError: There are none, or two of one name.
-    """
-    if isinstance(evals, Mapping):
-        named = [(str(name), source) for name, source in evals.items()]
-    else:
-        sources = several(evals)
-        names = list(map(_name, sources))
-        again = {name for name, times in Counter(names).items() if times > 1}
-        named = [
-            (os.fspath(source) if name in again and isinstance(source, str | os.PathLike) else name, source)
-            for name, source in zip(names, sources, strict=True)
-        ]
-    if not named:
-        raise ConfigError("there are no benchmarks", hint="Name at least one.")
-    for name, times in Counter(name for name, _ in named).items():
-        if times > 1:
-            hint = "Name each once; in Python, a dict of name to source tells them apart."
-            raise ConfigError(f"{times} benchmarks are called {name}", hint=hint)
-    return named
-
-
-def _name(source: Any) -> str:
-    """What a benchmark is called: its file without the endings, or its folder.
-
-    >>> _name("evals/gsm8k.jsonl.gz"), _name("evals/mmlu/"), _name("evals/arc.easy/*.parquet")
-    ('gsm8k', 'mmlu', 'evals/arc.easy/*.parquet')
-    """
-    if not isinstance(source, str | os.PathLike):
-        return "memory"
-    typed = os.fspath(source)
-    path = PurePath(typed)
-    if glob.has_magic(typed) or typed == "-":
-        return typed
-    while path.suffix.lower() in {*COMPRESSIONS, *BY_SUFFIX, *TEXTS}:
-        path = path.with_suffix("")
-    return path.name or typed
-
-
 def _columns(options: LeakOptions) -> Columns:
     """What is read of the training data."""
     columns = with_pages(Columns(options["text_column"], options["id_column"]), options)
     return with_encoding(with_max_record(columns, options["max_record"]), options["encoding"])
-
-
-def _opened(name: str, source: Any, kinds: tuple[tuple[str, str], ...], *, lenient: bool) -> tuple[str, Any]:
-    """The parts of a benchmark: what files are read as is said for both sides, which of them only for training."""
-    files = any(isinstance(one, (str, os.PathLike)) for one in several(source))
-    wanted = Wanted(kinds=kinds) if files else Wanted()
-    return name, open_parts(several(source), columns=Columns(), without_extras=lenient, wanted=wanted)
 
 
 def _items(name: str, parts: list[Part], options: LeakOptions, skipped: list[Skipped]) -> Items:

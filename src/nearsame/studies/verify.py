@@ -5,15 +5,13 @@
 """
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
 from nearsame.clock import Progress
-from nearsame.engines.sharing import Sharing
 from nearsame.engines.space import num_bytes
 from nearsame.errors import ConfigError, MissingExtraError, SourceError
 from nearsame.files.inputs import several
@@ -22,20 +20,18 @@ from nearsame.flow.calls import names_again
 from nearsame.flow.stored import index_name, stored
 from nearsame.outputs.steps import logged
 from nearsame.proofs.claims import Claims
-from nearsame.proofs.files import Part, Record
+from nearsame.proofs.leaks import is_leaks
 from nearsame.proofs.learnt import is_learnt, learnt_form
 from nearsame.proofs.proof import Effort, prove, unreadable
 from nearsame.proofs.records import Reader
 from nearsame.proofs.verdict import Findings, Verification
 from nearsame.recipes.arguments import checked, require_number
 from nearsame.recipes.urls import DEGREES, CanonicalUrl, Degree
-from nearsame.sources import Columns, open_parts
+from nearsame.sources import Columns
 from nearsame.sources.footers import why_not_readable
 from nearsame.sources.memory import in_memory
-from nearsame.sources.reading import Reading
 from nearsame.stages.keys.urls import Canonical
-from nearsame.stages.texts.page_text import PageTexts
-from nearsame.studies.second_reading import opened
+from nearsame.studies.handed_in import Product
 
 __all__ = ["Verification", "verify"]
 
@@ -53,18 +49,20 @@ def verify(  # noqa: PLR0913  (each is a choice of the caller's)
     memory: int | str | None = None,
     progress: Progress | None = None,
 ) -> Verification:
-    """Prove an output of `dedup` again from its sources, with code that shares nothing with what made it.
+    """Prove an output of `dedup` or `leaks` again from its sources, with code that shares nothing with what made it.
 
     Every removed document must have a kept witness with the similarity that is said; kept and removed together must be
     what was read, in order and byte for byte; the recipe, the counts and the tables must agree with the sources and
     each other; and of a sample of kept documents none may be similar to another that stays. Where a method only
     estimates, the true similarities are reported; so is what is damaged or missing, like anything else that is wrong.
+    Of `leaks` every document is looked through for every text, and the tables must say what that finds.
 
     Args:
-        directory: What `dedup -o` or `Result.write` wrote.
-        source: Documents that were in memory for the run, as they were given to `dedup`. Files are found by themselves.
-        against: Likewise those of the other side.
-        sample: How many of the kept documents are compared with all that stay; 0: none.
+        directory: What `dedup -o`, `leaks -o`, `Result.write` or `Leaks.write` wrote.
+        source: Documents that were in memory for the run, as they were given to it. Files are found by themselves.
+        against: Likewise those of the other side, or the benchmarks.
+        sample: How many of the kept documents are compared with all that stay; 0: none. Of `leaks`, 0 leaves out the
+            documents of which nothing is said.
         seed: Of the choice of the sample.
         memory: How many bytes of documents to hold, as in "1GB"; more goes to a file. Default 256 MB.
         progress: Who watches.
@@ -91,11 +89,15 @@ def verify(  # noqa: PLR0913  (each is a choice of the caller's)
 def _proof(home: Path, given: tuple[Any, Any], effort: Effort, progress: Progress) -> Verification:
     """What holds of a folder, with what was in memory of both sides."""
     findings = Findings()
+    if is_leaks(home):
+        from nearsame.studies.leak_proof import proven  # noqa: PLC0415  (only those who ask for it)
+
+        return proven(home, *given, findings, everything=effort.sample > 0)
     claims = Claims.read(home, findings, why_not_readable)
     if claims is None:
         return unreadable(home, findings)
     tables = _tables(claims, *given)
-    product = _Product(claims, tables)
+    product = Product(claims.columns, claims.skipped, tables)
     reader = Reader(
         claims.columns,
         product.documents,
@@ -106,54 +108,6 @@ def _proof(home: Path, given: tuple[Any, Any], effort: Effort, progress: Progres
         claims.skips.unread,
     )
     return prove(claims, reader, progress, findings, effort, canonical=_canonical(claims))
-
-
-class _Product:
-    """The product's readers, for the formats that the proof does not know."""
-
-    def __init__(self, claims: Claims, tables: Mapping[str, pa.Table]) -> None:
-        self._skipped, self._tables = claims.skipped, tables
-        lists = {name: tuple(claims.columns[name]) for name in ("beside", "asked_of_pages", "order")}
-        self.columns = Columns(**{**claims.columns, **lists}, may_lack=True)
-
-    def documents(self, part: Part, copy: str | None) -> Iterator[Record]:
-        """The documents of a source, or of its copy at another place."""
-        given = copy or self._tables.get(part.name, part.path)
-        columns = self.columns.of_side(against=part.against)
-        wanted = opened(part, given, self.columns)
-        reading = Reading([replace(wanted, lenient=True) if hasattr(wanted, "lenient") else wanted], columns)
-        extract = PageTexts(columns.extract) if reading.pages else None
-        start = 0
-        with Sharing() as share:
-            for batch in reading:
-                texts = batch if extract is None else share(extract, batch)
-                places = reading.origins.slice(start, len(batch))
-                yield from _records(texts, places, reading, start)
-                start += len(batch)
-        if copy is not None and len(reading.skipped) > len(self._skipped.get(part.name, ())):
-            last = reading.skipped[-1]
-            raise SourceError(
-                f"it has a record that {part.name} does not have: {last.reason}", hint="Write the output again."
-            )
-
-    def labels(self, part: Part, copy: str | None) -> Sequence[tuple[str, str]]:
-        """Id and URL of each record of an archive, or of its copy at another place."""
-        wanted: Any = next(iter(open_parts([copy or part.path], columns=self.columns)))
-        labels: Sequence[tuple[str, str]] = wanted.labels()
-        return labels
-
-
-def _records(texts: pa.RecordBatch, places: pa.Table, reading: Reading, start: int) -> Iterator[Record]:
-    names = reading.columns.beside
-    columns = [reading.beside(name).slice(start, len(places)).to_pylist() for name in names]
-    contents = texts.column(1).to_pylist()
-    known = zip(*columns, strict=True)
-    orders = {name: values.slice(start, len(places)).to_pylist() for name, values in reading.orders.items()}
-    for at, (position, name, content, others) in enumerate(
-        zip(places.column("position").to_pylist(), places.column("id").to_pylist(), contents, known, strict=True)
-    ):
-        order = {column: values[at] for column, values in orders.items()}
-        yield Record(position, name, content, order, dict(zip(names, others, strict=True)))
 
 
 def _tables(claims: Claims, source: Any, against: Any) -> Mapping[str, pa.Table]:
