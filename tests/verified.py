@@ -44,7 +44,7 @@ def watch(monkeypatch: pytest.MonkeyPatch) -> None:
         evals = found._searched.call["evals"].values()
         is_small = stats.documents <= MOST and stats.text_bytes <= MOST_BYTES and stats.items <= MOST
         if is_small and names and not {"-", "memory"} & {*names} and not any({None, "-"} & {*one} for one in evals):
-            _require_holding(ns.verify(Path(directory)))
+            _require_holding(ns.verify(directory))
         return stats
 
     monkeypatch.setattr(Leaks, "write", written_leaks)
