@@ -81,7 +81,9 @@ def _made(folder: Path, size: str, threshold: Fraction) -> Corpus:
 
 
 def _real(name: str, folder: Path, threshold: Fraction) -> Corpus:
-    texts, num_left_out = _real_texts(name)
+    known = real_texts(name)
+    texts = [text for text in known if is_plain(text)]
+    num_left_out = len(known) - len(texts)
     Random(SEED).shuffle(texts)
     file = folder / f"{name}.parquet"
     table = pa.table({"id": [str(number) for number in range(len(texts))], "text": pa.array(texts, pa.large_string())})
@@ -96,7 +98,12 @@ def _real(name: str, folder: Path, threshold: Fraction) -> Corpus:
     return Corpus(name, file, len(texts), _text_bytes(table), pairs, about)
 
 
-def _real_texts(name: str) -> tuple[list[str], int]:
+def real_texts(name: str) -> list[str]:
+    """All texts of a corpus that others published.
+
+    Raises:
+        Absent: It is not on this machine.
+    """
     folder = Path(os.environ.get("NEARSAME_DATA") or report.ROOT.parent / "shared" / "data") / "docs"
     found = sorted(folder.glob(f"{name}.docs.jsonl.*"))
     if not found:
@@ -104,9 +111,7 @@ def _real_texts(name: str) -> tuple[list[str], int]:
     codec = {".zst": "zstd", ".gz": "gzip"}[found[0].suffix]
     with pa.OSFile(str(found[0])) as packed, pa.CompressedInputStream(packed, codec) as stream:
         lines = io.TextIOWrapper(stream, encoding="utf-8", newline="\n")
-        texts = [json.loads(line)["text"] for line in lines]
-    plain = [text for text in texts if is_plain(text)]
-    return plain, len(texts) - len(plain)
+        return [json.loads(line)["text"] for line in lines]
 
 
 def is_plain(text: str) -> bool:

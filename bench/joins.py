@@ -2,7 +2,8 @@
 
 1. The shapes are made: as many items a set, of so large a universe, as Mann, Augsten and Bouros (PVLDB 9(9), 2016) give
    of the corpora that the literature joins; sizes by Poisson's law, items by Zipf's with exponent 1 (KOSARAK: 1.1;
-   UNIFORM: none). Sets are fewer, and universes smaller by the same factor where they grow with their corpus.
+   UNIFORM: none). Sets are fewer, and universes smaller by the same factor where they grow with their corpus. Copies
+   are left out, as of unique queries: what is the same is told by a digest, and a join of it is a list of its pairs.
 2. Each measurement is a process of its own: CPU seconds of `pairs` alone, on one thread, after a small run.
 3. The yardsticks are a plain AllPairs in C++ (allpairs.cpp, where a compiler is) and SetSimilaritySearch from PyPI, in
    an environment of its own: CPU seconds from the sets in memory to the pairs in memory.
@@ -38,8 +39,13 @@ SOURCE, ADAPTER = (
 )
 PEER = ["SetSimilaritySearch==1.0.1", "numpy"]
 HEADER = ("", "sets", "t", "pairs", "exact", "C++", "times", "PyPI", "MinHash", "recall")
-GROWTH = ("", "t", "n", "CPU s", "met a set", "2n", "CPU s", "met a set", "4n", "CPU s", "met a set", "pairs at 4n")
-SHAPE = ("", "sets", "items a set", "universe", "exponent", "grows")
+GROWTH = ("", "n", "pairs", "CPU s", "µs", "2n", "pairs", "CPU s", "µs", "4n", "pairs", "CPU s", "µs")
+GROWN = (
+    "How time grows, at t = .5: `µs` is the time for each set and each pair that there is to find. Where the universe"
+    " does not grow with the corpus, each set meets more the more sets there are, whatever one does."
+)
+METHODS = {"jaccard": ns.Jaccard, "minhash": ns.MinHash}
+SHAPE = ("", "sets", "made", "items a set", "universe", "exponent", "grows")
 LIKE = (
     "The figures of the shapes are those of Mann, Augsten and Bouros (PVLDB 9(9), 2016): how many sets, how many items"
     " each has on average, and of how many. The exponent of Zipf's law is ours; so is whether the universe grows with"
@@ -55,64 +61,107 @@ class Shape(NamedTuple):
     universe: int
     exponent: float = 1.0
     grows: bool = True  # the universe, with the corpus
+    made: int = 100_000  # sets that are made, where nothing else is asked for
 
 
 SHAPES = {
-    "AOL": Shape(10_000_000, 3.0, 3_900_000),
-    "BMS-POS": Shape(320_000, 9.3, 1_657, grows=False),
-    "DBLP": Shape(100_000, 82.7, 6_864, grows=False),
-    "ENRON": Shape(250_000, 135, 1_100_000),
-    "FLICKR": Shape(1_200_000, 10.1, 810_000),
-    "KOSARAK": Shape(610_000, 11.9, 41_000, 1.1, grows=False),
+    "AOL": Shape(10_000_000, 3.0, 3_900_000, made=200_000),
+    "BMS-POS": Shape(320_000, 9.3, 1_657, grows=False, made=200_000),
+    "DBLP": Shape(100_000, 82.7, 6_864, grows=False, made=40_000),
+    "ENRON": Shape(250_000, 135, 1_100_000, made=50_000),
+    "FLICKR": Shape(1_200_000, 10.1, 810_000, made=200_000),
+    "KOSARAK": Shape(610_000, 11.9, 41_000, 1.1, grows=False, made=200_000),
     "LIVEJ": Shape(3_100_000, 36.4, 7_500_000),
-    "NETFLIX": Shape(480_000, 209.5, 18_000, grows=False),
-    "ORKUT": Shape(2_700_000, 119.7, 8_700_000),
-    "SPOTIFY": Shape(440_000, 12.8, 760_000),
+    "NETFLIX": Shape(480_000, 209.5, 18_000, grows=False, made=20_000),
+    "ORKUT": Shape(2_700_000, 119.7, 8_700_000, made=50_000),
+    "SPOTIFY": Shape(440_000, 12.8, 760_000, made=200_000),
     "UNIFORM": Shape(100_000, 10, 209, 0.0, grows=False),
     "ZIPF": Shape(100_000, 50, 100_000),
 }
 
 
-def made(shape: Shape, num: int) -> list[list[int]]:
-    """So many sets, the same on every call."""
+class Sets(NamedTuple):
+    """Sets one after the other: set i has items[offsets[i]:offsets[i + 1]], ascending."""
+
+    offsets: Any
+    items: Any
+
+    @property
+    def sizes(self) -> Any:
+        """How many items each has."""
+        return np.diff(self.offsets)
+
+    def table(self) -> pa.Table:
+        """As `pairs` takes them."""
+        items = pa.LargeListArray.from_arrays(self.offsets, self.items)
+        return pa.table({"id": pa.array(range(len(items))).cast(pa.string()), "items": items})
+
+    def write(self, path: Path) -> None:
+        """As all who join them read them: how many, where each begins, the items."""
+        np.concatenate([[self.sizes.size], self.offsets, self.items]).astype(np.int64).tofile(path)
+
+    @staticmethod
+    def read(path: Path | str) -> "Sets":
+        """What was written."""
+        words = np.fromfile(path, np.int64)
+        return Sets(words[1 : words[0] + 2], words[words[0] + 2 :])
+
+
+def made(shape: Shape, num: int) -> Sets:
+    """So many sets but for copies, the same on every call: each draws until it has the items that its size asks for."""
     random = np.random.default_rng(1)
     universe = max(int(shape.universe * num / shape.sets), 1_000) if shape.grows else shape.universe
     weights = np.cumsum(np.arange(1, universe + 1) ** -shape.exponent)
-    sets = []
-    for size in np.clip(random.poisson(shape.mean, num), 1, universe // 2):
-        items: set[int] = set()
-        while len(items) < size:
-            drawn = random.random(2 * size) * weights[-1]
-            items.update(np.searchsorted(weights, drawn)[: size - len(items)].tolist())
-        sets.append(sorted(items))
-    return sets
+    sizes = np.clip(random.poisson(shape.mean, num), 1, universe // 2)
+    chosen, missing = np.zeros(0, np.int64), sizes
+    while missing.any():  # all sets draw at once, each as many as it lacks
+        drawn = np.searchsorted(weights, random.random(missing.sum()) * weights[-1])
+        drawn = np.unique(np.repeat(np.arange(num), missing) * universe + drawn)
+        places = np.searchsorted(chosen, drawn)
+        is_new = np.append(chosen, -1)[places] != drawn
+        chosen = np.insert(chosen, places[is_new], drawn[is_new])
+        missing = sizes - np.bincount(chosen // universe, minlength=num)
+    return _distinct(Sets(np.concatenate([[0], np.cumsum(sizes)]), chosen % universe))
 
 
-def table(sets: list[list[int]]) -> pa.Table:
-    """As `pairs` takes them."""
-    return pa.table({"id": [str(i) for i in range(len(sets))], "items": pa.array(sets, pa.list_(pa.int64()))})
+def _distinct(sets: Sets) -> Sets:
+    """The first of equal sets, told by two sums of hashes."""
+    hashes = np.stack([sets.items.astype(np.uint64) + np.uint64(1) << np.uint64(32)] * 2)
+    for shift in (29, 31):
+        hashes = (hashes ^ hashes >> np.uint64(shift)) * np.array(
+            [[0x9E3779B97F4A7C15], [0xC4CEB9FE1A85EC53]], np.uint64
+        )
+    sums = np.add.reduceat(hashes ^ hashes >> np.uint64(32), sets.offsets[:-1], axis=1)
+    first = np.zeros(sets.sizes.size, np.bool_)
+    first[np.unique(sums, axis=1, return_index=True)[1]] = True
+    sizes = sets.sizes[first]
+    return Sets(np.concatenate([[0], np.cumsum(sizes)]), sets.items[np.repeat(first, sets.sizes)])
 
 
-def by_hand(sets: list[list[int]], threshold: Fraction) -> set[tuple[int, int]]:
-    """All pairs with one of some sets."""
-    several, found = [set(items) for items in sets], set()
-    for a in range(0, len(sets), max(1, len(sets) // CHECKED)):
-        for b, other in enumerate(several):
-            shared = len(several[a] & other)
-            if a != b and shared >= threshold * (len(several[a]) + len(other) - shared):
-                found.add((min(a, b), max(a, b)))
+def by_hand(sets: Sets, threshold: Fraction) -> set[tuple[int, int]]:
+    """All pairs with one of some sets: what each shares with all others is counted."""
+    is_mine, sizes, found = np.zeros(sets.items.max() + 1, np.int64), sets.sizes, set()
+    for a in looked_at(sizes.size):
+        mine = sets.items[sets.offsets[a] : sets.offsets[a + 1]]
+        is_mine[mine] = 1
+        shared = np.add.reduceat(is_mine[sets.items], sets.offsets[:-1])
+        is_mine[mine] = 0
+        enough = shared * threshold.denominator >= threshold.numerator * (sizes[a] + sizes - shared)
+        found |= {(min(a, b), max(a, b)) for b in np.flatnonzero(enough).tolist() if a != b}
     return found
 
 
-def measured(name: str, num: int, threshold: str, target: str, method: str = "jaccard") -> dict[str, float]:
+def looked_at(num: int) -> range:
+    """The sets whose pairs are looked for by hand."""
+    return range(0, num, max(1, num // CHECKED))
+
+
+def measured(source: str, threshold: str, target: str, method: str = "jaccard") -> dict[str, float]:
     """CPU seconds of a method of ours; its pairs go to a file."""
-    source, recipe = (
-        table(made(SHAPES[name], num)),
-        {"jaccard": ns.Jaccard, "minhash": ns.MinHash}[method](threshold=threshold),
-    )
-    ns.pairs(source.slice(0, 200), method=recipe, features_column="items", threads=1, audit=False)
+    table, recipe = Sets.read(source).table(), METHODS[method](threshold=threshold)
+    ns.pairs(table.slice(0, 200), method=recipe, features_column="items", threads=1, audit=False)
     began = process_time()
-    found = ns.pairs(source, method=recipe, features_column="items", threads=1, audit=False)
+    found = ns.pairs(table, method=recipe, features_column="items", threads=1, audit=False)
     pairs, seconds = found.pairs, process_time() - began
     ids = [np.array(pairs.column(side).to_pylist(), np.int64) for side in ("a_id", "b_id")]
     np.save(target, np.stack(ids, axis=1).reshape(-1, 2))
@@ -120,54 +169,48 @@ def measured(name: str, num: int, threshold: str, target: str, method: str = "ja
 
 
 class Case:
-    """One shape at one threshold: who joins it, and what they found."""
+    """The sets of one shape: who joins them at a threshold, and what they found."""
 
-    def __init__(self, name: str, num: int, threshold: str, folder: Path, limit: float) -> None:
-        self._given, self._folder, self._limit = (name, num, threshold), folder, limit
-        self._sets = made(SHAPES[name], num)
-        self._threshold = Fraction(threshold)
+    def __init__(self, name: str, num: int, folder: Path) -> None:
+        self.name, self.sets = name, made(SHAPES[name], num)
+        self._source, self._folder = folder / "sets", folder
+        self.sets.write(self._source)
 
-    def ours(self, method: str) -> tuple[float, set[tuple[int, int]]]:
-        """A method of ours."""
-        target = self._folder / f"{method}.npy"
-        command = [sys.executable, __file__, "--measure", *map(str, self._given), str(target), method]
+    def ours(self, method: str, threshold: str) -> tuple[dict[str, float], Any]:
+        """A method of ours: what it says, and its pairs."""
+        target = self._folder / "ours.npy"
+        command = [sys.executable, __file__, "--measure", str(self._source), threshold, str(target), method]
         output = processes.run(command, {}).output
-        return float(json.loads(output.splitlines()[-1])["seconds"]), _pairs(np.load(target))
+        return json.loads(output.splitlines()[-1]), self._pairs(np.load(target))
 
-    def compiled(self, program: Path) -> tuple[float, set[tuple[int, int]]]:
-        """The AllPairs of allpairs.cpp."""
-        offsets, items = self._flat()
-        source, target = self._folder / "sets", self._folder / "cpp"
-        np.concatenate([[len(self._sets)], offsets, items]).astype(np.int64).tofile(source)
-        fraction = (str(self._threshold.numerator), str(self._threshold.denominator))
-        output = processes.run([str(program), str(source), *fraction, str(target)], {}).output
-        return float(output), _pairs(np.fromfile(target, np.int64).reshape(-1, 2))
+    def compiled(self, program: Path, threshold: str) -> tuple[float, Any]:
+        """The AllPairs of allpairs.cpp: CPU seconds, and its pairs."""
+        target = self._folder / "cpp"
+        fraction = map(str, Fraction(threshold).as_integer_ratio())
+        output = processes.run([str(program), str(self._source), *fraction, str(target)], {}).output
+        return float(output), self._pairs(np.fromfile(target, np.int64).reshape(-1, 2))
 
-    def from_pypi(self, python: Path) -> tuple[float, set[tuple[int, int]]] | None:
+    def from_pypi(self, python: Path, threshold: str, limit: float) -> tuple[float, Any] | None:
         """SetSimilaritySearch's; None if it takes too long."""
-        source, target = self._folder / "sets.npz", self._folder / "peer.npy"
-        offsets, items = self._flat()
-        np.savez(source, offsets=offsets, items=items)
-        command = [str(python), str(ADAPTER), str(source), str(float(self._threshold)), str(target)]
+        target = self._folder / "peer.npy"
+        command = [str(python), str(ADAPTER), str(self._source), threshold, str(target)]
         try:
-            output = processes.run(command, environments.variables(self._folder), self._limit).output
+            output = processes.run(command, environments.variables(self._folder), limit).output
         except processes.Failed as failed:
-            print(f"SetSimilaritySearch, {self._given}: {failed.reason}", flush=True)
+            print(f"SetSimilaritySearch, {self.name} at {threshold}: {failed.reason}", flush=True)
             return None
-        return float(output.splitlines()[-1]), _pairs(np.load(target))
+        return float(output.splitlines()[-1]), self._pairs(np.load(target))
 
-    def is_right(self, found: set[tuple[int, int]]) -> bool:
+    def is_right(self, found: Any, threshold: str) -> bool:
         """Whether the pairs of some sets are those found by hand."""
-        chosen = set(range(0, len(self._sets), max(1, len(self._sets) // CHECKED)))
-        return by_hand(self._sets, self._threshold) == {pair for pair in found if chosen & set(pair)}
+        num = self.sets.sizes.size
+        mine = np.isin(found // num, looked_at(num)) | np.isin(found % num, looked_at(num))
+        by_them = self._pairs(np.array(sorted(by_hand(self.sets, Fraction(threshold))), np.int64).reshape(-1, 2))
+        return np.array_equal(by_them, found[mine])
 
-    def _flat(self) -> tuple[Any, Any]:
-        offsets = np.cumsum([0, *map(len, self._sets)])
-        return offsets, np.array([item for items in self._sets for item in items], np.int64)
-
-
-def _pairs(found: Any) -> set[tuple[int, int]]:
-    return {(min(a, b), max(a, b)) for a, b in found.tolist()}
+    def _pairs(self, found: Any) -> Any:
+        """A number of each pair, ascending."""
+        return np.sort(found.min(axis=1) * self.sets.sizes.size + found.max(axis=1))
 
 
 def compiled(folder: Path) -> Path | None:
@@ -181,101 +224,120 @@ def compiled(folder: Path) -> Path | None:
     return program
 
 
-def joined(case: Case, program: Path | None, python: Path | None) -> tuple[list[str], float | None, bool]:
-    """Figures of all who join a case, how many times as long ours takes as the C++ one, and whether they agree."""
-    ours, exact = case.ours("jaccard")
-    hashed, near = case.ours("minhash")
-    same, times, cells = case.is_right(exact), None, ["-", "-"]
+class Joined(NamedTuple):
+    """Who joins a case at a threshold, and how fast."""
+
+    cells: list[str]
+    times: float | None  # as long as the C++ one ours takes
+    same: bool  # are their pairs
+    late: bool  # was SetSimilaritySearch
+
+
+def joined(case: Case, threshold: str, program: Path | None, python: Path | None, limit: float) -> Joined:
+    """All of them, one after the other."""
+    ours, exact = case.ours("jaccard", threshold)
+    hashed, near = case.ours("minhash", threshold)
+    same, times, cells = case.is_right(exact, threshold), None, ["-", "-"]
     if program:
-        seconds, found = case.compiled(program)
-        same, times = same and found == exact, ours / max(seconds, LEAST)
+        seconds, found = case.compiled(program, threshold)
+        same, times = same and np.array_equal(found, exact), ours["seconds"] / max(seconds, LEAST)
         cells = [f"{seconds:.2f}", f"{times:.2f}"]
-    peer = case.from_pypi(python) if python else None
-    if peer is not None:
-        same = same and peer[1] == exact
-    recall = len(near & exact) / len(exact) if exact else 1.0
-    shown = "-" if peer is None else f"{peer[0]:.2f}"
-    return [f"{len(exact):,}", f"{ours:.2f}", *cells, shown, f"{hashed:.2f}", f"{recall:.3f}"], times, same
+    peer = case.from_pypi(python, threshold, limit) if python else None
+    same = same and (peer is None or np.array_equal(peer[1], exact))
+    recall = np.isin(exact, near).mean() if exact.size else 1.0
+    shown = ["-" if peer is None else f"{peer[0]:.2f}", f"{hashed['seconds']:.2f}", f"{recall:.3f}"]
+    cells = [f"{exact.size:,}", f"{ours['seconds']:.2f}", *cells, *shown]
+    return Joined(cells, times, same, late=bool(python) and peer is None)
 
 
-def grown(name: str, num: int) -> list[str]:
-    """How CPU time grows, at n, 2n and 4n, with what met and what there is to find."""
+def grown(name: str, num: int, folder: Path) -> tuple[str, ...]:
+    """CPU time for a quarter, a half and all of the sets, and how much that is for each set and pair."""
     cells = []
-    with tempfile.TemporaryDirectory() as folder:
-        for number in (num, 2 * num, 4 * num):
-            target = Path(folder) / "pairs.npy"
-            command = [sys.executable, __file__, "--measure", name, str(number), "0.5", str(target), "jaccard"]
-            one = json.loads(processes.run(command, {}).output.splitlines()[-1])
-            cells += [f"{number:,}", f"{one['seconds']:.2f}", f"{one['met'] / number:,.0f}"]
-        return [*cells, f"{len(np.load(target)):,}"]
+    for number in (num // 4, num // 2, num):
+        one, pairs = Case(name, number, folder).ours("jaccard", "0.5")
+        each = 1e6 * one["seconds"] / (number + pairs.size)
+        cells += [f"{number:,}", f"{pairs.size:,}", f"{one['seconds']:.2f}", f"{each:.1f}"]
+    return (name, *cells)
 
 
-def shapes(names: list[str]) -> list[tuple[str, ...]]:
+def of_shape(case: Case, asked: argparse.Namespace, program: Path | None, python: Path | None) -> dict[str, Joined]:
+    """Who joins a shape, by threshold; what took too long at one is not tried below it."""
+    found: dict[str, Joined] = {}
+    for threshold in sorted(asked.thresholds, reverse=True):
+        one = found[threshold] = joined(case, threshold, program, python, asked.limit)
+        python = None if one.late else python
+        print(case.name, threshold, *one.cells, "" if one.same else "the pairs differ", flush=True)
+    return dict(sorted(found.items()))
+
+
+def shapes(names: list[str], num: int | None) -> list[tuple[str, ...]]:
     """What each shape is made like."""
-    each = [(name, SHAPES[name]) for name in names]
     return [
         (
-            name,
-            f"{one.sets:,}",
-            f"{one.mean:g}",
-            f"{one.universe:,}",
-            f"{one.exponent:g}",
-            "with it" if one.grows else "not",
+            name, f"{one.sets:,}", f"{(num or one.made) / one.sets:.1%}", f"{one.mean:g}", f"{one.universe:,}",
+            f"{one.exponent:g}", "with it" if one.grows else "not",
         )
-        for name, one in each
-    ]
+        for name, one in ((name, SHAPES[name]) for name in names)
+    ]  # fmt: skip
+
+
+def about(found: list[Joined], limit: float, load: float) -> str:
+    """What stands above the tables."""
+    times, mean = [one.times for one in found if one.times], ""
+    if times:
+        usual = math.exp(sum(map(math.log, times)) / len(times))
+        mean = f", {usual:.2f} in the geometric mean, {max(times):.2f} at most"
+    same = "the same" if all(one.same for one in found) else "**not the same**"
+    busy = f" The machine was busy with other work (load {load:.1f} at the start)." if load >= BUSY else ""
+    return (
+        "CPU seconds of `pairs` on one thread, in a process that had a small run before, without an audit; `C++` is a"
+        " plain AllPairs (bench/allpairs.cpp, -O3, one thread) and `PyPI` SetSimilaritySearch, both from sets in memory"
+        " to pairs in memory. They take items as the numbers that they are, and give no similarities; `pairs` hashes"
+        " each item as a text, tells copies by BLAKE2b, and gives ids and similarities, all of which is counted."
+        f" `times` is ours by C++{mean}; `recall` is MinHash's share of the exact pairs. A dash: it was not there, or"
+        f" took longer than {limit:g} seconds at this threshold or a higher one. The pairs of {CHECKED} sets of each"
+        f" corpus were looked for in the slow way, too. All exact pairs are {same}.{busy}"
+    )
 
 
 def main(arguments: list[str]) -> int:
     """Measure as the command line says, print, and write the page if it has a place."""
     parser = argparse.ArgumentParser(prog="scripts/bench joins", description=__doc__.splitlines()[0])
-    parser.add_argument("--sets", type=int, default=20_000, help="of each shape")
+    parser.add_argument("--sets", type=int, help="of each shape, in place of the number that SHAPES has for it")
     parser.add_argument("--thresholds", nargs="+", default=["0.5", "0.6", "0.7", "0.8", "0.9", "0.95"])
     parser.add_argument("--shapes", nargs="+", choices=SHAPES, default=list(SHAPES))
-    parser.add_argument("--growing", nargs="*", choices=SHAPES, default=["KOSARAK", "UNIFORM"], help="at n, 2n and 4n")
-    parser.add_argument("--limit", type=float, default=120, help="seconds for SetSimilaritySearch; 0: it is left out")
+    parser.add_argument("--growing", nargs="*", choices=SHAPES, default=list(SHAPES), help="at n/4, n/2 and n")
+    parser.add_argument("--limit", type=float, default=20, help="seconds for SetSimilaritySearch; 0: it is left out")
     parser.add_argument("--no-write", action="store_true", help="only print")
-    parser.add_argument("--measure", nargs=5, help=argparse.SUPPRESS)
-    given = parser.parse_args(arguments)
-    if given.measure:
-        name, num, *rest = given.measure
-        print(json.dumps(measured(name, int(num), *rest)))
+    parser.add_argument("--measure", nargs=4, help=argparse.SUPPRESS)
+    asked = parser.parse_args(arguments)
+    if asked.measure:
+        print(json.dumps(measured(*asked.measure)))
         return 0
-    load, rows, ratios, same = os.getloadavg()[0], [], [], True
+    load, rows, found = os.getloadavg()[0], [], []
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         program = compiled(folder)
-        python = environments.installed(PEER, environments.HOME / "setsimilaritysearch") if given.limit else None
-        for name in given.shapes:
-            for threshold in given.thresholds:
-                case = Case(name, given.sets, threshold, folder, given.limit)
-                cells, times, agree = joined(case, program, python)
-                if not agree:
-                    print(f"{name} at {threshold}: the pairs differ", flush=True)
-                same, ratios = same and agree, ratios + ([times] if times else [])
-                rows.append((name, f"{given.sets:,}", threshold, *cells))
-    growth = [(name, "0.5", *grown(name, given.sets)) for name in given.growing]
-    mean = ""
-    if ratios:
-        usual = math.exp(sum(map(math.log, ratios)) / len(ratios))
-        mean = f", {usual:.2f} in the geometric mean, {max(ratios):.2f} at most"
-    about = (
-        "CPU seconds of `pairs` on one thread, in a process that had a small run before, without an audit; `C++` is a"
-        " plain AllPairs (bench/allpairs.cpp, -O3, one thread) and `PyPI` SetSimilaritySearch, both from sets in memory"
-        f" to pairs in memory; `times` is ours by C++{mean}; `recall` is MinHash's share of the exact pairs. A dash: it"
-        f" was not there, or took longer than {given.limit:g} seconds. The pairs of {CHECKED} sets of each corpus were"
-        f" looked for in the slow way, too. All exact pairs are {'the same' if same else '**not the same**'}."
+        python = environments.installed(PEER, environments.HOME / "setsimilaritysearch") if asked.limit else None
+        for name in asked.shapes:
+            case = Case(name, asked.sets or SHAPES[name].made, folder)
+            by_threshold = of_shape(case, asked, program, python)
+            found += by_threshold.values()
+            rows += [(name, f"{case.sets.sizes.size:,}", t, *one.cells) for t, one in by_threshold.items()]
+        growth = [grown(name, asked.sets or SHAPES[name].made, folder) for name in asked.growing]
+    told, made_by, like = (
+        about(found, asked.limit, load),
+        report.made_by("joins", PACKAGES),
+        shapes(asked.shapes, asked.sets),
     )
-    if load >= BUSY:
-        about += f" The machine was busy with other work (load {load:.1f} at the start)."
-    made_by, like = report.made_by("joins", PACKAGES), shapes(given.shapes)
     report.show("Joins of sets", HEADER, rows)
     report.show("Growth of the exact join", GROWTH, growth)
-    print(f"{about}\n\n{made_by}")
-    if not given.no_write and report.has_place(PAGE, "joins"):
+    print(f"{told}\n\n{made_by}")
+    if not asked.no_write and report.has_place(PAGE, "joins"):
         tables = [report.markdown(*one) for one in ((HEADER, rows), (GROWTH, growth), (SHAPE, like))]
-        report.write_between(PAGE, "joins", "\n\n".join([about, *tables[:2], LIKE, tables[2], made_by]))
-    return 0 if same else 1
+        parts = [told, tables[0], GROWN, tables[1], LIKE, tables[2], made_by]
+        report.write_between(PAGE, "joins", "\n\n".join(parts))
+    return 0 if all(one.same for one in found) else 1
 
 
 if __name__ == "__main__":

@@ -34,15 +34,15 @@ def memory_bytes() -> int:
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
-def commit() -> str:
+def commit(root: Path = ROOT) -> str:
     """The commit that is checked out, and whether the package or the benchmarks have changed since."""
-    head = _git("rev-parse", "--short", "HEAD")
-    changed = _git("status", "--porcelain", "--untracked-files=no", "--", "src", "bench")
+    head = _git(root, "rev-parse", "--short", "HEAD")
+    changed = _git(root, "status", "--porcelain", "--untracked-files=no", "--", "src", "bench")
     return f"{head}, with changes" if changed else head
 
 
-def _git(*arguments: str) -> str:
-    done = subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=False)  # noqa: S607  (git is where it is)
+def _git(root: Path, *arguments: str) -> str:
+    done = subprocess.run(["git", *arguments], cwd=root, capture_output=True, text=True, check=False)  # noqa: S607  (git is where it is)
     return done.stdout.strip() or ("" if done.returncode == 0 else "no commit")
 
 

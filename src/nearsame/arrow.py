@@ -82,7 +82,9 @@ def ints(column: pa.Array) -> Any:
 
 def strings(column: pa.Array) -> Strings:
     """A large_string or large_binary column, viewed; copied only if bytes lie under a null."""
-    is_null = frozen(column.is_null().to_numpy(zero_copy_only=False))
+    is_null = frozen(
+        column.is_null().to_numpy(zero_copy_only=False) if column.null_count else np.zeros(len(column), np.bool_)
+    )
     _, buffer, data = column.buffers()
     offsets = _values(buffer, np.int64, column.offset, len(column) + 1)
     if is_null.any() and np.diff(offsets)[is_null].any():

@@ -2,6 +2,7 @@
 
 import random
 from fractions import Fraction
+from itertools import combinations
 
 import numpy as np
 import pyarrow as pa
@@ -9,6 +10,7 @@ import pyarrow.compute as pc
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rapidfuzz.distance import LCSseq
 from scipy.stats import binom
 
 import nearsame as ns
@@ -17,8 +19,9 @@ from nearsame.flow import audits
 from nearsame.kernels.scores import JACCARD
 from nearsame.stages.clusters.keepers import Greedy
 from nearsame.stages.keys.bands import BandKeys
-from nearsame.stages.pairs.audit import PartnersStage, Probes, num_probes
+from nearsame.stages.pairs.audit import Asked, PartnersStage, Probes, num_probes
 from nearsame.stages.pairs.measures import bound
+from tests.oracle.shingles import features
 
 
 def _family(words: random.Random, base: list[str], edits: int) -> str:
@@ -60,7 +63,7 @@ def test_the_true_partners_are_those_of_brute_force(sets: list[set[int]], thresh
     rows = np.arange(0, len(sets), 2)
     items = np.concatenate([lists.items[lists.starts[row] : lists.ends[row]] for row in rows])
     offsets = np.concatenate([[0], np.cumsum(lists.sizes[rows])])
-    stage = PartnersStage(Probes.of(rows, items, offsets, limit), limit)
+    stage = PartnersStage(Probes.of(Asked(rows, items, offsets), limit), limit)
     found = stage(batch)
     expected = {
         (int(a), b): Fraction(len(sets[a] & sets[b]), len(sets[a] | sets[b]))
@@ -240,6 +243,65 @@ def test_the_exact_join_has_all_pairs_of_two_sides(crowds: list[str], ask: objec
     audit = ask(crowds[:300], against=crowds[300:], audit=True).audit
     assert audit.recall.of > 100
     assert audit.recall.value == 1.0
+
+
+@pytest.fixture(scope="module")
+def names() -> list[str]:
+    """Versions of 40 names, no two of one set: with other letters, or with their words in another order."""
+    draws = random.Random(5)
+    texts: dict[frozenset[object], str] = {}
+    for _ in range(40):
+        words = ["".join(draws.choices("aeinrst", k=6)) for _ in range(4)]
+        for _ in range(5):
+            letters = list(" ".join(draws.sample(words, 4) if draws.random() < 0.3 else words))
+            letters[draws.randrange(len(letters))] = draws.choice("aeinrst")
+            texts[features("".join(letters), size=3, unit="chars")] = "".join(letters)
+    return list(texts.values())
+
+
+def _true_names(texts: list[str], confirm: str, least: Fraction) -> set[tuple[int, int]]:
+    """By brute force, the pairs of distinct texts that reach both measures."""
+    sets, found = [features(text, size=3, unit="chars") for text in texts], set()
+    for a, b in combinations(range(len(texts)), 2):
+        shared = len(sets[a] & sets[b])
+        second = {
+            "edit": Fraction(2 * LCSseq.similarity(texts[a], texts[b]), len(texts[a]) + len(texts[b])) >= least,
+            "cosine": Fraction(shared**2, len(sets[a]) * len(sets[b])) >= least**2,
+            "jaccard": Fraction(shared, len(sets[a] | sets[b])) >= least,
+        }[confirm]
+        if second and Fraction(shared, len(sets[a] | sets[b])) >= Fraction(1, 2):
+            found.add((a, b))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("method", "confirm", "least", "settings"),
+    [
+        (ns.MinHash, "edit", "0.9", {"bands": 3, "rows": 5}),
+        (ns.MinHash, "cosine", "0.8", {"bands": 3, "rows": 5}),
+        (ns.MinHash, "edit", "0.7", {"verify": "estimate", "num_perm": 32}),
+        (ns.ModP, "jaccard", "0.55", {"modulus": 3, "floor": 4}),
+    ],
+    ids=["edit", "cosine", "estimate", "modp"],
+)
+def test_with_a_second_measure_the_recall_is_of_what_reaches_both(
+    names: list[str], method: type[ns.MinHash], confirm: str, least: str, settings: dict[str, object]
+) -> None:
+    """Of all that is sampled, listed or removed: what brute force says, to the last count."""
+    asked = method(threshold=0.5, confirm=confirm, confirm_threshold=least, unit="chars", shingle_size=3, **settings)
+    true = _true_names(names, confirm, Fraction(least))
+    found = ns.pairs(names, method=asked)
+    listed = _pairs_of_distinct(found)
+    assert (2 * len(true & listed), 2 * len(true)) == (found.audit.recall.num, found.audit.recall.of)
+    assert 0 < found.audit.recall.value < 1
+    kept = ns.dedup(names, method=asked)
+    gone = {removal["row"]: removal["witness_row"] for removal in kept.removals.to_pylist()}
+    must_go = {b for a, b in true if a not in gone}
+    right = [tuple(sorted(pair)) in true for pair in gone.items()]
+    audit = kept.audit
+    assert (len(must_go & gone.keys()), len(must_go)) == (audit.recall.num, audit.recall.of)
+    assert (sum(right), len(right)) == (audit.precision.num, audit.precision.of)
+    assert {"confirm": confirm, "confirm_threshold": float(least)}.items() <= kept.stats.audit.items()
 
 
 def test_a_crowd_is_asked_about_by_fewer_documents(crowds: list[str], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,6 +6,7 @@ from random import Random
 from typing import Any
 
 from nearsame.recipes import methods
+from tests.fuzz.filters import FILTERS
 from tests.oracle.corpora import KEEPS, THRESHOLDS
 
 __all__ = ["METHODS", "Case", "made"]
@@ -57,6 +58,7 @@ class Case:
         higher: a threshold to ask for afterwards, with `at`.
         how: what must not change the answer; `tight`, that memory is scarce.
         layout: memory, jsonl, parquet or two (files).
+        off: filters of the exact join that are left out.
     """
 
     seed: int
@@ -73,6 +75,7 @@ class Case:
     tight: bool = False
     layout: str = "memory"
     ids: list[str] = field(default_factory=list)
+    off: tuple[str, ...] = ()
 
     @property
     def first(self) -> int:
@@ -99,8 +102,12 @@ class Case:
 
     def described(self) -> str:
         """What it is, for whoever is to mend what it found."""
-        names = ("question", "recipe", "asked", "higher", "how", "tight", "layout", "num_against", "columns", "ids")
-        lines = [f"  {name}: {value!r}" for name in names if (value := getattr(self, name)) not in (None, {}, False)]
+        names = (
+            "question", "recipe", "asked", "higher", "how", "tight", "layout", "num_against", "columns", "ids", "off"
+        )  # fmt: skip
+        lines = [
+            f"  {name}: {value!r}" for name in names if (value := getattr(self, name)) not in (None, {}, False, ())
+        ]
         rows = [f"    {row}: {document!r}" for row, document in enumerate(self.documents)]
         return "\n".join([f"  method: {self.name}", *lines, f"  {self.kind}s:", *rows])
 
@@ -126,6 +133,7 @@ def made(seed: int, names: tuple[str, ...] = METHODS) -> Case:
         higher=_higher(random, name, recipe, asked) if question == "dedup" else None, how=how,
         tight=random.random() < 0.1, layout=random.choice(("memory", "memory", "jsonl", "parquet", "two")),
         ids=[random.choice(("same", f"d{row}", f"d{row}")) for row in range(len(documents))],
+        off=random.choice(((), (), *((one,) for one in FILTERS), FILTERS)),
     )  # fmt: skip
 
 

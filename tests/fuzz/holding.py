@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 import nearsame as ns
 from nearsame.engines import space
 from tests.fuzz.cases import Case
+from tests.fuzz.filters import without
 from tests.fuzz.truths import Truth, truth
 
 __all__ = ["Outcome", "held", "shrunk"]
@@ -37,7 +38,7 @@ class Outcome:
 def held(case: Case) -> Outcome:
     """Run a case, and compare."""
     try:
-        with tempfile.TemporaryDirectory() as home, _tightly(case):
+        with tempfile.TemporaryDirectory() as home, _tightly(case), without(case.off):
             expected = truth(case)
             if case.question == "dedup":
                 return Outcome(_of_dedup(case, expected, Path(home)))

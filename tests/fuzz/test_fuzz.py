@@ -11,6 +11,7 @@ import pytest
 from nearsame.stages.clusters import policies
 from tests.fuzz.__main__ import Tally, run
 from tests.fuzz.cases import METHODS, made
+from tests.fuzz.filters import FILTERS
 from tests.fuzz.holding import held, shrunk
 
 
@@ -49,6 +50,7 @@ def test_all_options_come_up() -> None:
         assert any(option in case.asked for case in cases)
     assert {False, True} == {case.tight for case in cases}
     assert {"memory", "jsonl", "parquet", "two"} == {case.layout for case in cases}
+    assert {(), FILTERS, *((one,) for one in FILTERS)} == {case.off for case in cases}
 
 
 def test_a_wrong_answer_is_found_cut_down_and_told(capsys: pytest.CaptureFixture[str]) -> None:

@@ -23,7 +23,7 @@ def _packed(texts: list[str]) -> tuple[np.ndarray, list[int]]:
 
 def _similarity(a: str, b: str, threshold: Fraction = Fraction(1, 10**6)) -> tuple[int, int]:
     values, ends = _packed([a, b])
-    return indel(values, ends[0], ends[1], threshold.numerator, threshold.denominator)
+    return indel(values, ends[0], values, ends[1], threshold.numerator, threshold.denominator)
 
 
 @given(st.text(LETTERS, min_size=1, max_size=300), st.text(LETTERS, min_size=1, max_size=300))

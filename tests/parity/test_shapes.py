@@ -28,8 +28,8 @@ def joins(monkeypatch: pytest.MonkeyPatch) -> Any:
 def test_a_shape_of_the_literature_is_joined_on_spark(name: str, joins: Any, spark: Any) -> None:
     """At both thresholds."""
     sets = joins.made(joins.SHAPES[name], SETS)
-    items = pa.array([list(map(str, each)) for each in sets], pa.list_(pa.string()))
-    table = pa.table({"id": [f"{row:05d}" for row in range(SETS)], "items": items})
+    items = sets.table().column("items").cast(pa.list_(pa.string()))
+    table = pa.table({"id": [f"{row:05d}" for row in range(len(items))], "items": items})
     ask = on_spark(ns.Spark(spark), lambda given: spark.createDataFrame(given).repartition(2))
     for threshold in ("0.5", "0.8"):
         given = {"method": ns.Jaccard(threshold=threshold), "features_column": "items"}

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
-from nearsame.recipes.choices import AuditedMeasure, AuditedThing, ReportedMeasure
+from nearsame.recipes.choices import AuditedMeasure, AuditedThing, ConfirmedBy, ReportedMeasure
 
 __all__ = ["NUM_HOSTS", "NUM_LARGEST", "Audit", "Component", "Share", "Stats", "compared_by"]
 
@@ -39,6 +39,8 @@ class Audit:
         precision: of some removed documents, the share whose witness is a true near-duplicate.
         measure: jaccard, or of vectors cosine: what similarity is.
         of: what recall is a share of: pairs or documents.
+        confirm: by what a true near-duplicate must be similar as well, if by anything.
+        confirm_threshold: and how much.
     """
 
     threshold: float
@@ -49,11 +51,16 @@ class Audit:
     precision: Share | None = None
     measure: AuditedMeasure = "jaccard"
     of: AuditedThing = "documents"
+    confirm: ConfirmedBy | None = None
+    confirm_threshold: float | None = None
 
     def record(self) -> dict[str, Any]:
         """All of it, JSON-able."""
         shares = {name: getattr(self, name) for name in ("recall", "residual", "precision")}
-        plain = {name: getattr(self, name) for name in ("measure", "threshold", "of", "sampled", "with_partner")}
+        names = ("confirm", "confirm_threshold") if self.confirm else ()
+        plain = {
+            name: getattr(self, name) for name in ("measure", "threshold", *names, "of", "sampled", "with_partner")
+        }
         return plain | {name: None if share is None else share._asdict() for name, share in shares.items()}
 
 

@@ -117,8 +117,8 @@ class Machine(Engine, Protocol):
     def only(self, flow: Any, chosen: npt.NDArray[np.bool_]) -> Any:
         """The rows of a flow that are chosen, by row number."""
 
-    def take(self, flow: Any, rows: Rows) -> tuple[Any, Rows]:
-        """The items of a few rows, in their order: (items as uint64, offsets)."""
+    def take(self, flow: Any, rows: Rows, columns: Sequence[str] = ...) -> tuple[Any, Rows]:
+        """The items of a few rows, in their order, and another column's behind them: (items as uint64, offsets)."""
 
     def collect(self, flow: Any) -> pa.Table:
         """All rows of a flow that is known to be small."""

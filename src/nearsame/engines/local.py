@@ -226,9 +226,9 @@ class Local:
         """The chosen rows of a kept flow of features."""
         return Flow(_Narrowed(flow.batches, chosen), flow.stages)
 
-    def take(self, flow: Flow, rows: Rows) -> tuple[arrow.UInt64s, Rows]:
-        """The items of a few rows, in their order."""
-        return take_lists(lambda: self.read(flow), rows, self.each, self.space)
+    def take(self, flow: Flow, rows: Rows, columns: Sequence[str] = schemas.COMPARED[:1]) -> tuple[arrow.UInt64s, Rows]:
+        """The items of a few rows, in their order; of another column behind all of them."""
+        return take_lists(lambda: self.read(flow), rows, self.each, self.space, columns)
 
     def collect(self, flow: Flow) -> pa.Table:
         """All rows of a flow that is known to be small."""

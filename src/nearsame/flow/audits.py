@@ -4,7 +4,8 @@
 2. Every figure is about the answer, after verification or estimate: of a list of pairs, the share of the true pairs
    that it has; of a decision, the share of the documents that had to go and went, and the duplicates that stay.
 3. Only distinct documents are asked about: copies in the sample would flatter the recall.
-4. The law is here, once (`of_pairs`, `of_documents`); engines only say which partners the sampled documents have.
+4. Where pairs must reach a second measure, a true one reaches both: letters are compared, too.
+5. The law is here, once (`of_pairs`, `of_documents`); engines only say which partners the sampled documents have.
 """
 
 from collections.abc import Callable
@@ -17,16 +18,18 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from nearsame import arrow
+from nearsame import schemas
 from nearsame.answers.stats import Audit, Share
 from nearsame.arrow import Rows, UInt64s
 from nearsame.flow.arrays import Arrays
 from nearsame.flow.corpus import State
-from nearsame.recipes.choices import AuditedMeasure
-from nearsame.recipes.methods import Method
+from nearsame.kernels.scores import APART, Bound
+from nearsame.recipes.choices import ConfirmedBy
+from nearsame.recipes.methods import Method, Shingled
 from nearsame.stages.clusters.keepers import Decided
+from nearsame.stages.features.words import unpacked_letters
 from nearsame.stages.pairs import measures
-from nearsame.stages.pairs.audit import ALL_PARTNERS, PartnersStage, Probes, Ranking, VectorPartners
+from nearsame.stages.pairs.audit import ALL_PARTNERS, Asked, PartnersStage, Probes, Ranking, VectorPartners
 from nearsame.stages.pairs.expand import Listed
 from nearsame.stages.pairs.shares import bunched_share, share
 
@@ -37,6 +40,7 @@ __all__ = [
     "audit_decision",
     "audit_pairs",
     "can_be_audited",
+    "compared_by",
     "of_documents",
     "of_pairs",
     "partners_stage",
@@ -72,12 +76,36 @@ USUAL = Sampling()
 
 
 def can_be_audited(method: Method) -> bool:
-    """Whether a method is about Jaccard or the cosine of vectors alone, which is what the audit computes."""
-    return method.of_vectors or (method.measure == "jaccard" and method.get("confirm") is None)
+    """Whether a method is about Jaccard or the cosine of vectors, which is what the audit computes."""
+    return method.of_vectors or method.measure == "jaccard"
 
 
-def _measured(method: Method) -> AuditedMeasure:
-    return "cosine" if method.of_vectors else "jaccard"
+def compared_by(method: Method) -> tuple[str, ...]:
+    """The columns of features by which true pairs are found."""
+    return schemas.COMPARED if _bound(method, method.least).second >= APART else schemas.COMPARED[:1]
+
+
+def _bound(method: Method, threshold: Fraction) -> Bound:
+    """What makes a pair a true one: of sketches too, what they stand for is compared."""
+    if method.of_vectors:
+        return measures.bound(measures.ANGLE, threshold)
+    second = _second(method)
+    also = second and (measures.second(second[0], sketched=False), second[1])
+    return measures.bound(measures.JACCARD, threshold, also)
+
+
+def _second(method: Method) -> tuple[ConfirmedBy, Fraction] | None:
+    return method.second if isinstance(method, Shingled) else None
+
+
+def _measured(method: Method) -> dict[str, Any]:
+    """What the figures are about."""
+    confirm, least = _second(method) or (None, None)
+    return {
+        "measure": "cosine" if method.of_vectors else "jaccard",
+        "confirm": confirm,
+        "confirm_threshold": None if least is None else float(least),
+    }
 
 
 def of_pairs(method: Method, threshold: Fraction, num_sampled: int, owners: Rows, listed: Flags) -> Audit:
@@ -92,7 +120,7 @@ def of_pairs(method: Method, threshold: Fraction, num_sampled: int, owners: Rows
     """
     totals, hits = (np.bincount(some, minlength=num_sampled) for some in (owners, owners[listed]))
     recall = bunched_share(hits, totals)
-    return Audit(float(threshold), num_sampled, int((totals > 0).sum()), recall, measure=_measured(method), of="pairs")
+    return Audit(float(threshold), num_sampled, int((totals > 0).sum()), recall, of="pairs", **_measured(method))
 
 
 def of_documents(method: Method, threshold: Fraction, goes: Flags, must_go: Flags, has_kept: Flags) -> Audit:
@@ -111,7 +139,7 @@ def of_documents(method: Method, threshold: Fraction, goes: Flags, must_go: Flag
         with_partner=int(must_go.sum()),
         recall=share(int((must_go & goes).sum()), int(must_go.sum())),
         residual=share(int((has_kept & ~goes).sum()), int((~goes).sum())),
-        measure=_measured(method),
+        **_measured(method),
     )
 
 
@@ -178,12 +206,12 @@ def _partners(  # noqa: PLR0913, PLR0917  (of whom, by what, drawn how, whom to 
     leads = state.corpus.leads & (state.corpus.about.sizes > 0)
     leads[: state.corpus.num_against] = False  # only who is judged is asked about
     rows = _least(np.flatnonzero(leads), origins, sampling.most(state.method), sampling.seed)
-    items, offsets = state.corpus.engine.take(state.leaders, rows)
-    few = affordable(state.method, threshold, (rows, items, offsets), int(state.corpus.best.size), ranking)
-    rows, items, offsets = rows[:few], items[: offsets[few]], offsets[: few + 1]
+    asked = Asked(rows, *state.corpus.engine.take(state.leaders, rows, compared_by(state.method)))
+    asked = affordable(state.method, threshold, asked, int(state.corpus.best.size), ranking)
+    rows = asked.rows
     groups = state.corpus.engine.groups
     most = most if groups is None else ALL_PARTNERS  # the first ones may be of other groups
-    stage = partners_stage(state.method, threshold, (rows, items, offsets), ranking(rows), most)
+    stage = partners_stage(state.method, threshold, asked, ranking(rows), most)
     pairs = state.corpus.engine.collect(state.corpus.engine.map(state.leaders, stage))
     owners, partners = (pairs.column(name).to_numpy() for name in ("owner", "row"))
     same = slice(None) if groups is None else groups[rows[owners]] == groups[partners]
@@ -203,40 +231,39 @@ def _least(rows: Rows, origins: pa.Table, most: int, seed: int = 0) -> Rows:
 def affordable(
     method: Method,
     threshold: Fraction,
-    asked: tuple[Rows, UInt64s, Rows],
+    asked: Asked,
     num_documents: int,
     ranking: Callable[[Rows], Ranking] | None = None,
-) -> int:
-    """How many of the sampled documents, in their random order, can be asked about in a few seconds.
+) -> Asked:
+    """As many of the sampled documents, in their random order, as can be asked about in a few seconds.
 
     Where thousands of documents resemble each other, each sampled one is compared with all of them: fewer are asked
     about then, and the interval is wider. How often is predicted from the sample itself: its first documents among
     each other.
     """
-    rows, items, offsets = asked
-    few = min(rows.size, _PILOT)
-    if method.of_vectors or few == 0:
-        return rows.size
-    pilot = rows[:few], items[: offsets[few]], offsets[: few + 1]
-    stage = partners_stage(method, threshold, pilot, ranking and ranking(pilot[0]))
-    _, compared = stage.looked_up(arrow.Lists(pilot[1], pilot[2][:-1], pilot[2][1:]), pilot[0])
-    predicted = compared * (num_documents / few) * (rows.size / few)
+    number = np.arange(asked.rows.size)
+    pilot = asked.where(number < _PILOT)
+    if method.of_vectors or pilot.rows.size == 0:
+        return asked
+    stage = partners_stage(method, threshold, pilot, ranking and ranking(pilot.rows))
+    _, compared = stage.looked_up(pilot.lists(stage.bound), pilot.rows)
+    predicted = compared * (num_documents / pilot.rows.size) * (number.size / pilot.rows.size)
     share_of_them = _MOST_COMPARED / max(predicted, 1)
-    return min(rows.size, max(_FEWEST_AUDITED, int(rows.size * share_of_them)))
+    return asked.where(number < max(_FEWEST_AUDITED, int(number.size * share_of_them)))
 
 
 def partners_stage(
     method: Method,
     threshold: Fraction,
-    asked: tuple[Rows, UInt64s, Rows],
+    asked: Asked,
     ranking: Ranking | None = None,
     most: int = ALL_PARTNERS,
 ) -> Any:
-    """The stage that finds the true partners of some documents: rows, features, and where each one's begin."""
+    """The stage that finds the true partners of some documents."""
+    bound = _bound(method, threshold)
     if method.of_vectors:
-        return VectorPartners(*asked, measures.bound(measures.ANGLE, threshold), ranking, most)
-    bound = measures.bound(measures.JACCARD, threshold)
-    return PartnersStage(Probes.of(*asked, bound), bound, ranking, most)
+        return VectorPartners(asked, bound, ranking, most)
+    return PartnersStage(Probes.of(asked, bound), bound, ranking, most)
 
 
 def _precision(state: State[Arrays], origins: pa.Table, decided: Decided, threshold: Fraction) -> Share | None:
@@ -246,26 +273,29 @@ def _precision(state: State[Arrays], origins: pa.Table, decided: Decided, thresh
     witnesses = decided.witnesses[np.searchsorted(decided.rows, rows)]
     leaders = state.corpus.best[witnesses]
     both = np.unique(np.concatenate([rows, leaders]))
-    items, offsets = state.corpus.engine.take(state.leaders, both)
+    known = Asked(both, *state.corpus.engine.take(state.leaders, both, compared_by(state.method)))
     pairs = (np.searchsorted(both, rows), np.searchsorted(both, leaders))
-    return witnessed(state.method, threshold, pairs, items, offsets)
+    return witnessed(state.method, threshold, pairs, known)
 
 
-def witnessed(
-    method: Method, threshold: Fraction, pairs: tuple[Rows, Rows], items: UInt64s, offsets: Rows
-) -> Share | None:
-    """The share of pairs (by their places in the offsets of features) that are as similar as they should be."""
-    is_similar = similar_enough(method, threshold, pairs, items, offsets)
+def witnessed(method: Method, threshold: Fraction, pairs: tuple[Rows, Rows], known: Asked) -> Share | None:
+    """The share of pairs (by their places among some documents) that are as similar as they should be."""
+    is_similar = similar_enough(method, threshold, pairs, known)
     return share(int(is_similar.sum()), is_similar.size)
 
 
-def similar_enough(
-    method: Method, threshold: Fraction, pairs: tuple[Rows, Rows], items: UInt64s, offsets: Rows
-) -> Flags:
-    """Which pairs are, by plain sets of items."""
-    sets = [items[start:end] for start, end in pairwise(offsets)]
-    reached = _cosine_reached if method.of_vectors else _jaccard_reached
-    return np.array([reached(sets[a], sets[b], threshold) for a, b in zip(*pairs, strict=True)], np.bool_)
+def similar_enough(method: Method, threshold: Fraction, pairs: tuple[Rows, Rows], known: Asked) -> Flags:
+    """Which pairs are, by plain sets of items, and by plain texts."""
+    lists = [known.items[start:end] for start, end in pairwise(known.offsets)]
+    reached: Any = _cosine_reached if method.of_vectors else _jaccard_reached
+    similar = np.array([reached(lists[a], lists[b], threshold) for a, b in zip(*pairs, strict=True)], np.bool_)
+    second = _second(method)
+    if second is None:
+        return similar
+    confirm, least = second
+    beside = lists[known.rows.size :] or lists
+    reached = _CONFIRMED[confirm]
+    return similar & np.array([reached(beside[a], beside[b], least) for a, b in zip(*pairs, strict=True)], np.bool_)
 
 
 def _jaccard_reached(a: UInt64s, b: UInt64s, threshold: Fraction) -> bool:
@@ -277,3 +307,18 @@ def _cosine_reached(a: UInt64s, b: UInt64s, threshold: Fraction) -> bool:
     x, y = (vector[1:].view(np.int16).astype(np.int64) for vector in (a, b))
     product, squares = int(x @ y), int(x @ x) * int(y @ y)
     return product > 0 and Fraction(product**2, squares) >= threshold**2
+
+
+def _shared_reached(a: UInt64s, b: UInt64s, threshold: Fraction) -> bool:
+    shared = np.intersect1d(a, b, assume_unique=True).size
+    return Fraction(shared**2, max(1, a.size * b.size)) >= threshold**2
+
+
+def _letters_reached(a: UInt64s, b: UInt64s, threshold: Fraction) -> bool:
+    from nearsame.stages.pairs import likeness  # noqa: PLC0415  (rapidfuzz, which few runs need)
+
+    x, y = unpacked_letters(a), unpacked_letters(b)
+    return bool(x and y) and likeness.edit_similarity(likeness.indel_distance(x, y), len(x) + len(y)) >= threshold
+
+
+_CONFIRMED = {"jaccard": _jaccard_reached, "cosine": _shared_reached, "edit": _letters_reached}

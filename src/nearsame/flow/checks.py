@@ -162,7 +162,6 @@ def is_audited(recipe: Method, *, wanted: bool | None) -> bool:
         ConfigError: It is asked for, of a method that has none.
     """
     if wanted and not audits.can_be_audited(recipe):
-        also = f" and {recipe.get('confirm')}" if recipe.get("confirm") else ""
-        message = f"audit=True is about Jaccard or vectors, and method={recipe.name} is about {recipe.measure}{also}"
-        raise ConfigError(message, hint="Leave audit (and what is required of it) out, or what confirms pairs.")
+        message = f"audit=True is about Jaccard or vectors, and method={recipe.name} is about {recipe.measure}"
+        raise ConfigError(message, hint="Leave audit (and what is required of it) out.")
     return (recipe.may_miss and audits.can_be_audited(recipe)) if wanted is None else wanted

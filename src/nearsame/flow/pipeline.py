@@ -109,9 +109,10 @@ def join(state: State[Arrays], question: Question, groups: Groups, most: int) ->
     if state.meeting and state.meeting.entries.rows.size:
         check_number(total, most, known="at least", fewer=fewer)
         state.corpus.engine.room |= state.step.searched(rule, state.meeting)
-        sampled, times = state.corpus.engine.sample(state.meeting, rule)
-        predicted = total + times * sum(groups.num_between(part.a, part.b) for part in sampled)
-        check_number(predicted, most, known="about", fewer=fewer)
+        if total + groups.most_between(state.meeting.most_meetings()) > most:
+            sampled, times = state.corpus.engine.sample(state.meeting, rule)
+            predicted = total + times * sum(groups.num_between(part.a, part.b) for part in sampled)
+            check_number(predicted, most, known="about", fewer=fewer)
         waiting: list[JoinedPairs] = []
         for pairs in state.corpus.engine.join(state.meeting, rule):
             total += groups.num_between(pairs.a, pairs.b)

@@ -23,6 +23,7 @@ from nearsame.flow.audits import (
     NUM_RECHECKED,
     Sampling,
     affordable,
+    compared_by,
     of_documents,
     of_pairs,
     partners_stage,
@@ -33,7 +34,7 @@ from nearsame.flow.corpus import State
 from nearsame.frames.corpus import Frames
 from nearsame.frames.deciding import Decision
 from nearsame.frames.documents import GROUP
-from nearsame.stages.pairs.audit import ALL_PARTNERS, PARTNERS
+from nearsame.stages.pairs.audit import ALL_PARTNERS, PARTNERS, Asked
 
 __all__ = ["audit_decision", "audit_pairs"]
 
@@ -42,6 +43,7 @@ Flags = npt.NDArray[np.bool_]
 _MOST_OF_KEPT = 1024  # partners in a batch: who stays has few, unless a method misses nearly all
 _MOST_OF_GONE = 16  # who goes has its witness
 _PAIR_BYTES = 32
+_SIZED = ("number", "row", "size", "text_bytes div 3 + 2 as letters")  # three letters are a number, behind how many
 
 
 @dataclass(frozen=True)
@@ -49,15 +51,11 @@ class _Sample:
     """Some documents: their numbers, what they are called in the frames, and their features."""
 
     numbers: Rows
-    rows: Rows
-    items: arrow.UInt64s
-    offsets: Rows
+    asked: Asked
 
     def where(self, chosen: Flags) -> "_Sample":
         """Those that are chosen."""
-        sizes = np.diff(self.offsets)
-        items = self.items[np.repeat(chosen, sizes)]
-        return _Sample(self.numbers[chosen], self.rows[chosen], items, _offsets(sizes[chosen]))
+        return _Sample(self.numbers[chosen], self.asked.where(chosen))
 
     def places(self, numbers: Rows) -> Rows:
         """Where the documents of some numbers stand in the sample."""
@@ -116,29 +114,28 @@ def _sampled(state: State[Frames], threshold: Fraction) -> _Sample:
     """The distinct documents of the judged side of which a hash is least, in the order of that hash."""
     most = Sampling().most(state.method)
     asked = state.corpus.documents.filter("number = best and size > 0 and side = 1")
-    drawn = asked.selectExpr("number", "row", "size", "xxhash64(row, 7) as chance").sort("chance", "row").limit(most)
-    sample = _with_features(state, drawn.select("number", "row", "size").toArrow())
-    few = affordable(
-        state.method, threshold, (sample.rows, sample.items, sample.offsets), state.corpus.counts["different"]
-    )
-    return sample.where(np.arange(sample.rows.size) < few)
+    drawn = asked.selectExpr(*_SIZED, "xxhash64(row, 7) as chance").sort("chance", "row").limit(most)
+    sample = _with_features(state, drawn.drop("chance").toArrow())
+    few = affordable(state.method, threshold, sample.asked, state.corpus.counts["different"])
+    return _Sample(sample.numbers[: few.rows.size], few)
 
 
 def _with_features(state: State[Frames], drawn: pa.Table) -> _Sample:
-    """Documents (number, row, size) with their features: the first ones, as many as there is room for."""
-    verbs = state.corpus.engine
-    room = sum(size <= verbs.table_bytes for size in accumulate(8 * size for size in drawn.column("size").to_pylist()))
-    chosen = drawn.slice(0, room)
+    """Documents (as `_SIZED` says) with what they are compared by: the first ones, as many as there is room for."""
+    verbs, names = state.corpus.engine, compared_by(state.method)
+    sizes = (sum(8 * document[size] for size in ("size", "letters")[: len(names)]) for document in drawn.to_pylist())
+    chosen = drawn.slice(0, sum(size <= verbs.table_bytes for size in accumulate(sizes)))
     few = verbs.frame(chosen.select(["row"])).hint("broadcast")
-    features = state.corpus.features.select("row", "items").join(few, "row", "left_semi").dropDuplicates(["row"])
-    items: dict[int, arrow.UInt64s] = {}
+    features = state.corpus.features.select("row", *names).join(few, "row", "left_semi").dropDuplicates(["row"])
+    found: dict[tuple[str, int], arrow.UInt64s] = {}
     for batch in verbs.tables(features):
-        lists, rows = arrow.lists(batch.column("items")), arrow.ints(batch.column("row"))
-        items |= {int(row): lists.items[lists.starts[at] : lists.ends[at]] for at, row in enumerate(rows)}
+        for name in names:
+            lists, rows = arrow.lists(batch.column(name)), arrow.ints(batch.column("row"))
+            found |= {(name, int(row)): lists.items[lists.starts[at] : lists.ends[at]] for at, row in enumerate(rows)}
     numbers, rows = (chosen.column(name).to_numpy() for name in ("number", "row"))
-    parts = [items[int(row)] for row in rows]
-    sizes = np.array([part.size for part in parts], np.int64)
-    return _Sample(numbers, rows, np.concatenate([np.zeros(0, np.uint64), *parts]), _offsets(sizes))
+    parts = [found[name, int(row)] for name in names for row in rows]
+    offsets = np.cumsum([0, *(part.size for part in parts)], dtype=np.int64)
+    return _Sample(numbers, Asked(rows, np.concatenate([np.zeros(0, np.uint64), *parts]), offsets))
 
 
 def _true_pairs(state: State[Frames], threshold: Fraction, samples: list[tuple[_Sample, int]], *, within: bool) -> Any:
@@ -151,8 +148,7 @@ def _true_pairs(state: State[Frames], threshold: Fraction, samples: list[tuple[_
     for some, limit in samples:
         if some.numbers.size:
             most = ALL_PARTNERS if is_grouped else limit  # the first ones may be of other groups
-            asked = some.rows, some.items, some.offsets
-            stages.append((partners_stage(state.method, threshold, asked, most=most), some.numbers))
+            stages.append((partners_stage(state.method, threshold, some.asked, most=most), some.numbers))
     if not stages:
         return verbs.frame(pa.schema([("owner", pa.int64()), ("partner", pa.int64())]).empty_table())
     partners = verbs.map(state.corpus.features, _Partners(tuple(stages))).select("owner", "row")
@@ -174,14 +170,14 @@ def _with_true_witness(state: State[Frames], sample: _Sample, decision: Decision
     rows, witnesses = (removals.toArrow().column(name).to_numpy() for name in ("number", "b"))
     known, pairs, here = _known(state, rows, witnesses)
     out = np.zeros(sample.numbers.size, np.bool_)
-    right = similar_enough(state.method, threshold, pairs, known.items, known.offsets)
+    right = similar_enough(state.method, threshold, pairs, known.asked)
     out[sample.places(rows[here][right])] = True
     return out
 
 
 def _known(state: State[Frames], rows: Rows, witnesses: Rows) -> tuple[_Sample, tuple[Rows, Rows], Flags]:
     """The features behind pairs of numbers, the pairs by their places there, and which there was room for."""
-    both = state.corpus.documents.select("number", "row", "size").join(
+    both = state.corpus.documents.selectExpr(*_SIZED).join(
         _few(state.corpus.engine, np.unique(np.concatenate([rows, witnesses]))), "number", "left_semi"
     )
     known = _with_features(state, both.toArrow())
@@ -194,7 +190,7 @@ def _precision(state: State[Frames], decision: Decision, threshold: Fraction) ->
     drawn = decision.found.selectExpr("a", "b", "xxhash64(a, 7) as chance").sort("chance", "a").limit(NUM_RECHECKED)
     rows, witnesses = (drawn.toArrow().column(name).to_numpy() for name in "ab")
     known, pairs, _ = _known(state, rows, witnesses)
-    return witnessed(state.method, threshold, pairs, known.items, known.offsets)
+    return witnessed(state.method, threshold, pairs, known.asked)
 
 
 def _small(verbs: Any, pairs: Any) -> Any:
@@ -209,7 +205,3 @@ def _few(verbs: Any, numbers: Rows) -> Any:
 def _numbers(frame: Any) -> Rows:
     numbers: Rows = frame.toArrow().column("number").to_numpy()
     return numbers
-
-
-def _offsets(sizes: Rows) -> Rows:
-    return np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])

@@ -1,7 +1,8 @@
 """Finding the true partners of a few audited documents among all, without the sketch or the keys under audit.
 
 Each audited document lends some of its items, chosen by an independent hash, to a table; every document's items are
-looked up in it, and one that hits an audited document often enough is compared with it exactly.
+looked up in it, and one that hits an audited document often enough is compared with it exactly: by its set and, where a
+second measure is about letters, by these.
 """
 
 from typing import NamedTuple
@@ -12,6 +13,8 @@ import numpy.typing as npt
 from nearsame.kernels._jit import jit
 from nearsame.kernels.hashing import finish
 from nearsame.kernels.hyperplanes import angle_across
+from nearsame.kernels.indel import indel
+from nearsame.kernels.scores import APART, least_overlap
 from nearsame.kernels.sets import first_at_least, intersect_across
 
 __all__ = [
@@ -29,6 +32,7 @@ _MASK = np.uint64(63)
 _SIX = np.uint64(6)
 _ONE = np.uint64(1)
 _ZERO = np.uint64(0)
+_LETTERS_AS_ITEMS = 15  # so many bits of the product of two lengths take about as long as two sets
 
 
 class Others(NamedTuple):
@@ -39,6 +43,9 @@ class Others(NamedTuple):
     ends: npt.NDArray[np.int64]
     rows: npt.NDArray[np.int64]
     places: npt.NDArray[np.int64]  # in the order of priority; -1 for one that is no partner to ask about
+    letters: npt.NDArray[np.uint64]  # where the second measure is about them
+    texts: npt.NDArray[np.int64]  # where the letters of each begin
+    text_ends: npt.NDArray[np.int64]
 
 
 class Lent(NamedTuple):
@@ -55,7 +62,7 @@ class Audited(NamedTuple):
     """The audited documents."""
 
     rows: npt.NDArray[np.int64]
-    items: npt.NDArray[np.uint64]
+    items: npt.NDArray[np.uint64]  # and behind them the letters
     offsets: npt.NDArray[np.int64]
     places: npt.NDArray[np.int64]  # in the order of priority
     stays: npt.NDArray[np.bool_]  # of one that does not stay only partners that outrank it are asked about
@@ -110,15 +117,24 @@ def _asked(owner, place, audited, most, found):
 
 
 @jit
-def lookup_documents(documents, lent, audited, p, q, most, found, hits, touched, out):
+def _same_letters(documents, i, audited, owner, bound):
+    """Whether two documents reach the second measure, by letters; and as how many comparisons of sets it counts."""
+    a, b = documents.texts[i], audited.offsets[audited.rows.size + owner]
+    if a == documents.text_ends[i] or b == audited.offsets[audited.rows.size + owner + 1]:
+        return False, 0
+    work = np.int64(documents.letters[a]) * np.int64(audited.items[b]) >> _LETTERS_AS_ITEMS
+    return indel(documents.letters, a, audited.items, b, bound.second_p, bound.second_q)[0] >= 0, work
+
+
+@jit
+def lookup_documents(documents, lent, audited, bound, most, found, hits, touched, out):
     """The audited documents that each document resembles; returns (pairs, compared), pairs = -1 if there is no room.
 
     Args:
         documents: `Others`.
         lent: `Lent`.
         audited: `Audited`.
-        p: numerator of the threshold.
-        q: its denominator.
+        bound: of Jaccard, and a second measure of the same sets or of letters.
         most: partners to find in this batch for an audited document, of those that outrank it and of the others each.
         found: int64[audited, 2] zeros, filled: how many were found of the others, and of those that outrank it.
         hits: int64 zeros, one for each audited document; zeros again afterwards.
@@ -158,10 +174,15 @@ def lookup_documents(documents, lent, audited, p, q, most, found, hits, touched,
                 continue
             compared += 1
             other = offsets[owner + 1] - offsets[owner]
-            need = (p * (size + other) + p + q - 1) // (p + q)
+            need = least_overlap(bound, size, other, bound.p, bound.q)
             shared = intersect_across(items, start, end, audited.items, offsets[owner], offsets[owner + 1], need)
             if shared < 0:
                 continue
+            if bound.second >= APART:
+                reaches, work = _same_letters(documents, i, audited, owner, bound)
+                compared += work
+                if not reaches:
+                    continue
             if filled == out.owners.size:
                 filled = -1
                 continue
@@ -176,7 +197,7 @@ def lookup_documents(documents, lent, audited, p, q, most, found, hits, touched,
 def compare_vectors(documents, audited, p, q, most, found, out):
     """The audited vectors that each vector resembles, every one compared with every other; -1 if there is no room.
 
-    Arguments as above; returns how many pairs.
+    p/q is the threshold, the other arguments are as above; returns how many pairs.
     """
     offsets = audited.offsets
     filled = 0

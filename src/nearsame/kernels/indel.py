@@ -66,11 +66,11 @@ def _place(letters, num, x):
 
 
 @jit
-def _common(values, a, b, first, num_a, num_b):
+def _common(left, a, right, b, first, num_a, num_b):
     """The longest common subsequence of num_a letters of a and num_b letters of b, from letter `first` on."""
     letters = np.empty(num_a, np.uint64)
     for i in range(num_a):
-        letters[i] = _letter(values, a, first + i)
+        letters[i] = _letter(left, a, first + i)
     letters.sort()
     num = 0
     for i in range(num_a):
@@ -79,14 +79,14 @@ def _common(values, a, b, first, num_a, num_b):
             num += 1
     places = np.empty(num_b, np.int64)
     for j in range(num_b):
-        places[j] = _place(letters, num, _letter(values, b, first + j))
+        places[j] = _place(letters, num, _letter(right, b, first + j))
     carries = np.zeros(num_b, np.uint64)
     masks = np.zeros(num + 1, np.uint64)
     found = 0
     for low in range(0, num_a, 64):
         masks[:] = _ZERO
         for i in range(low, min(low + 64, num_a)):
-            masks[_place(letters, num, _letter(values, a, first + i))] |= _ONE << np.uint64(i - low)
+            masks[_place(letters, num, _letter(left, a, first + i))] |= _ONE << np.uint64(i - low)
         row = _ONES
         for j in range(num_b):
             match = row & masks[places[j]]
@@ -99,20 +99,20 @@ def _common(values, a, b, first, num_a, num_b):
 
 
 @jit
-def indel(values, a, b, p, q):
-    """The similarity of the texts at values[a] and values[b] as (num, den); num = -1 if it is below p/q."""
-    num_a, num_b = np.int64(values[a]), np.int64(values[b])
+def indel(left, a, right, b, p, q):
+    """The similarity of the texts at left[a] and right[b] as (num, den); num = -1 if it is below p/q."""
+    num_a, num_b = np.int64(left[a]), np.int64(right[b])
     total = num_a + num_b
     shorter = min(num_a, num_b)
     if 2 * shorter * q < p * total:
         return -1, total
     first = 0
-    while first < shorter and _letter(values, a, first) == _letter(values, b, first):
+    while first < shorter and _letter(left, a, first) == _letter(right, b, first):
         first += 1
     last = 0
-    while last < shorter - first and _letter(values, a, num_a - 1 - last) == _letter(values, b, num_b - 1 - last):
+    while last < shorter - first and _letter(left, a, num_a - 1 - last) == _letter(right, b, num_b - 1 - last):
         last += 1
     common = first + last
     if common < shorter:
-        common += _common(values, a, b, first, num_a - common, num_b - common)
+        common += _common(left, a, right, b, first, num_a - common, num_b - common)
     return (2 * common, total) if 2 * common * q >= p * total else (-1, total)

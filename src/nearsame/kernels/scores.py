@@ -164,7 +164,7 @@ def _confirmed(bound, items, offsets, a, b):
         a0 += 1 + offsets[a + 1] - offsets[a]
         b0 += 1 + offsets[b + 1] - offsets[b]
     if kind == EDIT:
-        return a0 < a1 and b0 < b1 and indel(items, a0, b0, p, q)[0] >= 0
+        return a0 < a1 and b0 < b1 and indel(items, a0, items, b0, p, q)[0] >= 0
     return intersect_sorted(items, a0, a1, b0, b1, _least(kind, a1 - a0, b1 - b0, p, q)) >= 0
 
 
@@ -197,7 +197,7 @@ def _score_codes(measure, items, a0, a1, b0, b1, p, q):
     if kind == NEAR_COSINE:
         return cosine(items, a0, a1, b0, b1, p, q)
     if kind == NEAR_EDIT:
-        return indel(items, a0, b0, p, q)
+        return indel(items, a0, items, b0, p, q)
     if kind != NEAR_JACCARD:
         return -1, 1
     total = a1 - a0 + b1 - b0

@@ -79,6 +79,7 @@ def measured(audit: Mapping[str, Any]) -> str:
     'none of 10 sampled documents has a true near-duplicate (Jaccard >= 0.8): recall is unknown.'
     """
     least = f"{'cosine' if audit.get('measure') == 'cosine' else 'Jaccard'} >= {audit['threshold']:g}"
+    least += f" and {audit['confirm']} >= {audit['confirm_threshold']:g}" if audit.get("confirm") else ""
     sampled, recall, parts = f"{audit['sampled']:,} sampled documents", audit["recall"], []
     if recall is None:
         why = "has a true near-duplicate" if audit["of"] == "pairs" else "has a true near-duplicate that outranks it"

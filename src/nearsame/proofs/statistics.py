@@ -4,6 +4,7 @@ import json
 import math
 import types
 from collections.abc import Iterator, Mapping
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -143,13 +144,18 @@ def _room_problems(room: Mapping[str, Any]) -> Iterator[str]:
 
 def _audit_problems(audit: Mapping[str, Any], stats: Mapping[str, Any]) -> Iterator[str]:
     """What is wrong with an audit: shares must be those of their numbers, and numbers of the run."""
-    if audit.keys() != _AUDIT.keys() or not _all_fit(audit, _AUDIT):
+    recipe = stats.get("recipe", {})
+    confirm, least = recipe.get("confirm"), Fraction(str(recipe.get("confirm_threshold") or "0.8"))
+    confirmed = {"confirm": confirm, "confirm_threshold": float(least)} if confirm else {}
+    names = _AUDIT | {name: type(value) for name, value in confirmed.items()}
+    if audit.keys() != names.keys() or not _all_fit(audit, names):
         yield f"{_shown(audit)} is impossible"
         return
+    if not confirmed.items() <= audit.items():
+        yield f"confirm={audit['confirm']!r} at {audit['confirm_threshold']} is not what confirms"
     if audit["threshold"] != stats.get("least", audit["threshold"]) or audit["of"] != "documents":
         yield f"threshold={audit['threshold']} of {audit['of']} is not that of the run"
-    method = stats.get("recipe", {}).get("method")
-    if audit["measure"] != ("cosine" if method == "hyperplane" else "jaccard"):
+    if audit["measure"] != ("cosine" if recipe.get("method") == "hyperplane" else "jaccard"):
         yield f"measure={audit['measure']!r} is not what it goes by"
     if not audit["with_partner"] <= audit["sampled"] <= stats.get("distinct", audit["sampled"]):
         yield f"of {audit['sampled']:,} sampled documents {audit['with_partner']:,} have a partner"

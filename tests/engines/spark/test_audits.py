@@ -39,8 +39,9 @@ def test_an_approximate_run_is_audited_unasked(spark):
         (ns.Jaccard(threshold=0.6, shingle_size=2), {"audit": True, "clusters": "components"}),
         (ns.MinHash(threshold=0.6, shingle_size=2), {}),
         (ns.Hyperplane(threshold=0.95, bands=4, rows=40), {}),
+        (ns.MinHash(**COARSE.settings, confirm="edit", confirm_threshold=0.9), {}),
     ],
-    ids=["jaccard", "components", "minhash", "hyperplane"],
+    ids=["jaccard", "components", "minhash", "hyperplane", "edit"],
 )
 def test_every_method_that_can_be_audited(spark, method, settings):
     """Whatever is decided, and however."""

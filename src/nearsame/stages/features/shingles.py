@@ -94,9 +94,10 @@ class ItemSets:
 
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """FEATURES of a batch of ITEMS."""
-        column = batch.column("items").fill_null(pa.scalar([], batch.column("items").type))
+        column = batch.column("items")
+        column = column.fill_null(pa.scalar([], column.type)) if column.null_count else column
         lists = arrow.list_offsets(column)
-        texts = arrow.strings(column.values.fill_null(""))
+        texts = arrow.strings(column.values)
         longest = int(np.diff(lists).max(initial=0))
         room = SetRoom(longest, int(lists[-1] - lists[0]) + 1, len(batch), counted=self.counted)
         kernel.list_sets(

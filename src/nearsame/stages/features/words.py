@@ -10,7 +10,7 @@ from nearsame.kernels import tokens, unicode
 from nearsame.kernels.hashing import hash_keys
 from nearsame.kernels.indel import pack_letters
 
-__all__ = ["hash_words", "join_words", "packed_letters"]
+__all__ = ["hash_words", "join_words", "packed_letters", "unpacked_letters"]
 
 
 def hash_words(words: Iterable[str], flags: int, seed: int) -> arrow.UInt64s:
@@ -54,3 +54,11 @@ def _scratch(offsets: arrow.Int64s) -> tuple[tuple[arrow.Bytes, arrow.Bytes], ar
     longest = int(np.diff(offsets).max(initial=0))
     size = 2 * longest + 128
     return (np.zeros(size, np.uint8), np.zeros(size, np.uint8)), np.zeros(longest + 66, np.uint64)
+
+
+def unpacked_letters(numbers: arrow.UInt64s) -> str:
+    """The text of such a list."""
+    if not numbers.size:
+        return ""
+    points = numbers[1:, None] >> np.array([0, 21, 42], np.uint64) & np.uint64(0x1FFFFF)
+    return points.ravel()[: int(numbers[0])].astype("<u4").tobytes().decode("utf-32-le")

@@ -4,9 +4,11 @@
    the same input gives the same sample. (A hash of the text would sample copies together.)
 2. Each audited document lends its bottom items under an independent hash; `hits` of them in another document make a
    candidate. Both numbers are chosen so that a true partner is overlooked with probability ≤ 1e-6.
-3. What the partners say of a run is for flow/audits.py to count.
+3. Where pairs must reach a second measure, a true partner reaches both.
+4. What the partners say of a run is for flow/audits.py to count.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import comb
 from typing import NamedTuple
@@ -15,12 +17,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from nearsame import arrow
+from nearsame import arrow, schemas
 from nearsame.arrow import Rows
 from nearsame.kernels import auditing
-from nearsame.kernels.scores import Bound
+from nearsame.kernels.scores import APART, Bound
 
-__all__ = ["ALL_PARTNERS", "PARTNERS", "PartnersStage", "Probes", "Ranking", "VectorPartners", "num_probes"]
+__all__ = ["ALL_PARTNERS", "PARTNERS", "Asked", "PartnersStage", "Probes", "Ranking", "VectorPartners", "num_probes"]
 
 _HITS = 4
 _LEAST_PROBES = 16
@@ -51,20 +53,40 @@ def _overlooked(items: int, threshold: float) -> float:
     return sum(comb(items, k) * threshold**k * (1 - threshold) ** (items - k) for k in range(_HITS))
 
 
-class Probes(NamedTuple):
-    """What the audited documents lend."""
+class Asked(NamedTuple):
+    """Audited documents: their rows, and their items; behind all items the letters of each, where they are compared."""
 
     rows: Rows
     items: arrow.UInt64s
     offsets: Rows
+
+    def where(self, chosen: npt.NDArray[np.bool_]) -> "Asked":
+        """Those that are chosen."""
+        of_lists = np.tile(chosen, (self.offsets.size - 1) // max(1, chosen.size))
+        sizes = np.diff(self.offsets)
+        offsets = np.concatenate([[0], np.cumsum(sizes[of_lists], dtype=np.int64)])
+        return Asked(self.rows[chosen], self.items[np.repeat(of_lists, sizes)], offsets)
+
+    def lists(self, bound: Bound) -> list[arrow.Lists]:
+        """What they are compared by: the items, and the letters where a second measure is about them."""
+        ends = np.array_split(self.offsets[1:], 2 if bound.second >= APART else 1)
+        starts = np.array_split(self.offsets[:-1], len(ends))
+        return [arrow.Lists(self.items, start, end) for start, end in zip(starts, ends, strict=True)]
+
+
+class Probes(NamedTuple):
+    """What the audited documents lend."""
+
+    asked: Asked
     lent: arrow.UInt64s  # ascending
     owners: Rows
     least: Rows  # hits that make a candidate
     filter: arrow.UInt64s
 
     @classmethod
-    def of(cls, rows: Rows, items: arrow.UInt64s, offsets: Rows, bound: Bound) -> "Probes":
-        """The probes of some documents, given their features."""
+    def of(cls, asked: Asked, bound: Bound) -> "Probes":
+        """The probes of some documents."""
+        rows, items, offsets = asked._replace(offsets=asked.offsets[: asked.rows.size + 1])
         most, hits = num_probes(bound.p / bound.q)
         lent, owners = np.empty(rows.size * most, np.uint64), np.empty(rows.size * most, np.int64)
         filled = auditing.bottom_items(items, offsets, most, _SEED, lent, owners)
@@ -73,9 +95,8 @@ class Probes(NamedTuple):
         whole = -(-bound.p * sizes // bound.q)  # a small set is lent whole: a partner shares ceil(t·n) of it
         table = np.zeros(1 << (_FILTER_BITS - 6), np.uint64)
         auditing.mark_filter(lent[:filled], np.uint64(64 - _FILTER_BITS), table)
-        return cls(
-            rows, items, offsets, lent[order], owners[order], np.where(sizes <= most, whole, hits), arrow.frozen(table)
-        )
+        least = np.where(sizes <= most, whole, hits)
+        return cls(asked, lent[order], owners[order], least, arrow.frozen(table))
 
 
 class Ranking(NamedTuple):
@@ -93,15 +114,15 @@ class Ranking(NamedTuple):
 
 
 def _sides(
-    ranking: Ranking | None, lists: arrow.Lists, rows: Rows, audited: tuple[Rows, arrow.UInt64s, Rows]
+    ranking: Ranking | None, lists: Sequence[arrow.Lists], rows: Rows, asked: Asked
 ) -> tuple[auditing.Others, auditing.Audited]:
     """Some documents and the audited ones, with their places; all partners are equal where nothing is known."""
     if ranking is None:
-        number = audited[0].size
+        number = asked.rows.size
         places, ranks, stays = np.zeros(rows.size, np.int64), np.zeros(number, np.int64), np.ones(number, np.bool_)
     else:
         places, ranks, stays = ranking.places[rows], ranking.owners, ranking.stays
-    return auditing.Others(*lists, rows, places), auditing.Audited(*audited, ranks, stays)
+    return auditing.Others(*lists[0], rows, places, *lists[-1]), auditing.Audited(*asked, ranks, stays)
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,21 +138,21 @@ class PartnersStage:
 
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """The true partners among a batch of FEATURES."""
-        lists = arrow.lists(batch.column("items"))
-        return self.looked_up(lists, arrow.ints(batch.column("row")))[0]
+        names = schemas.COMPARED if self.bound.second >= APART else schemas.COMPARED[:1]
+        return self.looked_up([arrow.lists(batch.column(name)) for name in names], arrow.ints(batch.column("row")))[0]
 
-    def looked_up(self, lists: arrow.Lists, rows: Rows) -> tuple[pa.RecordBatch, int]:
+    def looked_up(self, lists: Sequence[arrow.Lists], rows: Rows) -> tuple[pa.RecordBatch, int]:
         """The true partners among some documents, and how many comparisons that took."""
-        probes = self.probes
-        documents, audited = _sides(self.ranking, lists, rows, probes[:3])
+        probes, number = self.probes, self.probes.asked.rows.size
+        documents, audited = _sides(self.ranking, lists, rows, probes.asked)
         lent = auditing.Lent(np.uint64(64 - _FILTER_BITS), probes.filter, probes.lent, probes.owners, probes.least)
-        hits, touched = np.zeros(probes.rows.size, np.int64), np.empty(probes.rows.size, np.int64)
+        hits, touched = np.zeros(number, np.int64), np.empty(number, np.int64)
         room = 1 << 12
         while True:
             out = auditing.Partners(*(np.empty(room, np.int64) for _ in range(4)))
-            num_partners = np.zeros((probes.rows.size, 2), np.int64)
+            num_partners = np.zeros((number, 2), np.int64)
             filled, compared = auditing.lookup_documents(
-                documents, lent, audited, self.bound.p, self.bound.q, self.most, num_partners, hits, touched, out
+                documents, lent, audited, self.bound, self.most, num_partners, hits, touched, out
             )
             if filled >= 0:
                 columns = [pa.array(column[:filled]) for column in out]
@@ -143,9 +164,7 @@ class PartnersStage:
 class VectorPartners:
     """The stage that compares every vector with the audited ones."""
 
-    rows: Rows
-    items: arrow.UInt64s
-    offsets: Rows
+    asked: Asked
     bound: Bound
     ranking: Ranking | None = None  # None: whoever is similar is a partner
     most: int = ALL_PARTNERS
@@ -154,12 +173,12 @@ class VectorPartners:
 
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """The true partners among a batch of FEATURES."""
-        lists, rows = arrow.lists(batch.column("items")), arrow.ints(batch.column("row"))
-        documents, audited = _sides(self.ranking, lists, rows, (self.rows, self.items, self.offsets))
+        lists, rows = [arrow.lists(batch.column("items"))], arrow.ints(batch.column("row"))
+        documents, audited = _sides(self.ranking, lists, rows, self.asked)
         room = 1 << 12
         while True:
             out = auditing.Partners(*(np.empty(room, np.int64) for _ in range(4)))
-            num_partners = np.zeros((self.rows.size, 2), np.int64)
+            num_partners = np.zeros((self.asked.rows.size, 2), np.int64)
             filled = auditing.compare_vectors(
                 documents, audited, self.bound.p, self.bound.q, self.most, num_partners, out
             )

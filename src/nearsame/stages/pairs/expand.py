@@ -47,7 +47,8 @@ class Listed(NamedTuple):
         a, b, similarity, columns = (
             np.concatenate(column, axis=-1) for column in zip(*(part[:4] for part in parts), strict=True)
         )
-        order, work = np.lexsort((b, a)), Work.total(part.work for part in parts)
+        order = np.argsort(a * (b.max(initial=0) + 1) + b)  # no two are the same: one sort where lexsort makes two
+        work = Work.total(part.work for part in parts)
         return Listed(a[order], b[order], similarity[order], columns[:, order], work)
 
 
@@ -144,6 +145,10 @@ class Groups:
         against, others = self._sides
         return int(self._pair_count.between((against[a], others[a]), (against[b], others[b])).sum())
 
+    def most_between(self, pairs: float) -> float:
+        """At most so many pairs of documents are behind so many pairs of representatives."""
+        return pairs * int(self.sizes.max(initial=1)) ** 2 if self._pair_count.by_size else pairs
+
     def between(self, pairs: JoinedPairs, columns: npt.NDArray[np.float64]) -> Listed:
         """The pairs of documents behind pairs of representatives."""
         similarity = pairs.nums / pairs.dens
@@ -182,9 +187,9 @@ class Groups:
         copies = np.flatnonzero(self.best != np.arange(self.best.size))
         if self.star:
             return self._equal(self.best[copies], copies)
-        order, starts = self._members
+        order, _ = self._members
         leaders = np.flatnonzero(self.sizes > 1)
-        rows = np.concatenate([order[starts[x] : starts[x] + self.sizes[x]] for x in leaders] or [copies])
+        rows = order[self.sizes[self.best[order]] > 1]
         sizes = np.repeat(self.sizes[leaders], self.sizes[leaders])
         nth = np.arange(rows.size) - np.repeat(
             np.cumsum(self.sizes[leaders]) - self.sizes[leaders], self.sizes[leaders]
