@@ -318,7 +318,8 @@ def _letters_reached(a: UInt64s, b: UInt64s, threshold: Fraction) -> bool:
     from nearsame.stages.pairs import likeness  # noqa: PLC0415  (rapidfuzz, which few runs need)
 
     x, y = unpacked_letters(a), unpacked_letters(b)
-    return bool(x and y) and likeness.edit_similarity(likeness.indel_distance(x, y), len(x) + len(y)) >= threshold
+    distance = likeness.indel_distance(x, y) or 0
+    return bool(x and y) and likeness.edit_similarity(distance, len(x) + len(y)) >= threshold
 
 
 _CONFIRMED = {"jaccard": _jaccard_reached, "cosine": _shared_reached, "edit": _letters_reached}
