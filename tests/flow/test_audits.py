@@ -19,7 +19,7 @@ from nearsame.flow import audits
 from nearsame.kernels.scores import JACCARD
 from nearsame.stages.clusters.keepers import Greedy
 from nearsame.stages.keys.bands import BandKeys
-from nearsame.stages.pairs.audit import Asked, PartnersStage, Probes, num_probes
+from nearsame.stages.pairs.audit import Drawn, PartnersStage, Probes, num_probes
 from nearsame.stages.pairs.measures import bound
 from tests.oracle.shingles import features
 
@@ -63,7 +63,7 @@ def test_the_true_partners_are_those_of_brute_force(sets: list[set[int]], thresh
     rows = np.arange(0, len(sets), 2)
     items = np.concatenate([lists.items[lists.starts[row] : lists.ends[row]] for row in rows])
     offsets = np.concatenate([[0], np.cumsum(lists.sizes[rows])])
-    stage = PartnersStage(Probes.of(Asked(rows, items, offsets), limit), limit)
+    stage = PartnersStage(Probes.of(Drawn(rows, items, offsets), limit), limit)
     found = stage(batch)
     expected = {
         (int(a), b): Fraction(len(sets[a] & sets[b]), len(sets[a] | sets[b]))

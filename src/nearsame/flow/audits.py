@@ -24,12 +24,11 @@ from nearsame.arrow import Rows, UInt64s
 from nearsame.flow.arrays import Arrays
 from nearsame.flow.corpus import State
 from nearsame.kernels.scores import APART, Bound
-from nearsame.recipes.choices import ConfirmedBy
-from nearsame.recipes.methods import Method, Shingled
+from nearsame.recipes.methods import Method
 from nearsame.stages.clusters.keepers import Decided
 from nearsame.stages.features.words import unpacked_letters
 from nearsame.stages.pairs import measures
-from nearsame.stages.pairs.audit import ALL_PARTNERS, Asked, PartnersStage, Probes, Ranking, VectorPartners
+from nearsame.stages.pairs.audit import ALL_PARTNERS, Drawn, PartnersStage, Probes, Ranking, VectorPartners
 from nearsame.stages.pairs.expand import Listed
 from nearsame.stages.pairs.shares import bunched_share, share
 
@@ -89,18 +88,14 @@ def _bound(method: Method, threshold: Fraction) -> Bound:
     """What makes a pair a true one: of sketches too, what they stand for is compared."""
     if method.of_vectors:
         return measures.bound(measures.ANGLE, threshold)
-    second = _second(method)
+    second = method.second
     also = second and (measures.second(second[0], sketched=False), second[1])
     return measures.bound(measures.JACCARD, threshold, also)
 
 
-def _second(method: Method) -> tuple[ConfirmedBy, Fraction] | None:
-    return method.second if isinstance(method, Shingled) else None
-
-
 def _measured(method: Method) -> dict[str, Any]:
     """What the figures are about."""
-    confirm, least = _second(method) or (None, None)
+    confirm, least = method.second or (None, None)
     return {
         "measure": "cosine" if method.of_vectors else "jaccard",
         "confirm": confirm,
@@ -206,7 +201,7 @@ def _partners(  # noqa: PLR0913, PLR0917  (of whom, by what, drawn how, whom to 
     leads = state.corpus.leads & (state.corpus.about.sizes > 0)
     leads[: state.corpus.num_against] = False  # only who is judged is asked about
     rows = _least(np.flatnonzero(leads), origins, sampling.most(state.method), sampling.seed)
-    asked = Asked(rows, *state.corpus.engine.take(state.leaders, rows, compared_by(state.method)))
+    asked = Drawn(rows, *state.corpus.engine.take(state.leaders, rows, compared_by(state.method)))
     asked = affordable(state.method, threshold, asked, int(state.corpus.best.size), ranking)
     rows = asked.rows
     groups = state.corpus.engine.groups
@@ -231,10 +226,10 @@ def _least(rows: Rows, origins: pa.Table, most: int, seed: int = 0) -> Rows:
 def affordable(
     method: Method,
     threshold: Fraction,
-    asked: Asked,
+    asked: Drawn,
     num_documents: int,
     ranking: Callable[[Rows], Ranking] | None = None,
-) -> Asked:
+) -> Drawn:
     """As many of the sampled documents, in their random order, as can be asked about in a few seconds.
 
     Where thousands of documents resemble each other, each sampled one is compared with all of them: fewer are asked
@@ -255,7 +250,7 @@ def affordable(
 def partners_stage(
     method: Method,
     threshold: Fraction,
-    asked: Asked,
+    asked: Drawn,
     ranking: Ranking | None = None,
     most: int = ALL_PARTNERS,
 ) -> Any:
@@ -273,26 +268,25 @@ def _precision(state: State[Arrays], origins: pa.Table, decided: Decided, thresh
     witnesses = decided.witnesses[np.searchsorted(decided.rows, rows)]
     leaders = state.corpus.best[witnesses]
     both = np.unique(np.concatenate([rows, leaders]))
-    known = Asked(both, *state.corpus.engine.take(state.leaders, both, compared_by(state.method)))
+    known = Drawn(both, *state.corpus.engine.take(state.leaders, both, compared_by(state.method)))
     pairs = (np.searchsorted(both, rows), np.searchsorted(both, leaders))
     return witnessed(state.method, threshold, pairs, known)
 
 
-def witnessed(method: Method, threshold: Fraction, pairs: tuple[Rows, Rows], known: Asked) -> Share | None:
+def witnessed(method: Method, threshold: Fraction, pairs: tuple[Rows, Rows], known: Drawn) -> Share | None:
     """The share of pairs (by their places among some documents) that are as similar as they should be."""
     is_similar = similar_enough(method, threshold, pairs, known)
     return share(int(is_similar.sum()), is_similar.size)
 
 
-def similar_enough(method: Method, threshold: Fraction, pairs: tuple[Rows, Rows], known: Asked) -> Flags:
+def similar_enough(method: Method, threshold: Fraction, pairs: tuple[Rows, Rows], known: Drawn) -> Flags:
     """Which pairs are, by plain sets of items, and by plain texts."""
     lists = [known.items[start:end] for start, end in pairwise(known.offsets)]
     reached: Any = _cosine_reached if method.of_vectors else _jaccard_reached
     similar = np.array([reached(lists[a], lists[b], threshold) for a, b in zip(*pairs, strict=True)], np.bool_)
-    second = _second(method)
-    if second is None:
+    if method.second is None:
         return similar
-    confirm, least = second
+    confirm, least = method.second
     beside = lists[known.rows.size :] or lists
     reached = _CONFIRMED[confirm]
     return similar & np.array([reached(beside[a], beside[b], least) for a, b in zip(*pairs, strict=True)], np.bool_)

@@ -34,7 +34,7 @@ from nearsame.flow.corpus import State
 from nearsame.frames.corpus import Frames
 from nearsame.frames.deciding import Decision
 from nearsame.frames.documents import GROUP
-from nearsame.stages.pairs.audit import ALL_PARTNERS, PARTNERS, Asked
+from nearsame.stages.pairs.audit import ALL_PARTNERS, PARTNERS, Drawn
 
 __all__ = ["audit_decision", "audit_pairs"]
 
@@ -51,7 +51,7 @@ class _Sample:
     """Some documents: their numbers, what they are called in the frames, and their features."""
 
     numbers: Rows
-    asked: Asked
+    asked: Drawn
 
     def where(self, chosen: Flags) -> "_Sample":
         """Those that are chosen."""
@@ -135,7 +135,7 @@ def _with_features(state: State[Frames], drawn: pa.Table) -> _Sample:
     numbers, rows = (chosen.column(name).to_numpy() for name in ("number", "row"))
     parts = [found[name, int(row)] for name in names for row in rows]
     offsets = np.cumsum([0, *(part.size for part in parts)], dtype=np.int64)
-    return _Sample(numbers, Asked(rows, np.concatenate([np.zeros(0, np.uint64), *parts]), offsets))
+    return _Sample(numbers, Drawn(rows, np.concatenate([np.zeros(0, np.uint64), *parts]), offsets))
 
 
 def _true_pairs(state: State[Frames], threshold: Fraction, samples: list[tuple[_Sample, int]], *, within: bool) -> Any:

@@ -185,6 +185,11 @@ class Recipe(BaseModel):
         return False
 
     @property
+    def second(self) -> tuple[ConfirmedBy, Fraction] | None:
+        """The measure by which pairs must be similar as well, and the least value of it."""
+        return None
+
+    @property
     def across_only(self) -> bool:
         """Whether only documents of different sides are compared, so that it takes two."""
         return False

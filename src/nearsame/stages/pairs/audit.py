@@ -22,7 +22,7 @@ from nearsame.arrow import Rows
 from nearsame.kernels import auditing
 from nearsame.kernels.scores import APART, Bound
 
-__all__ = ["ALL_PARTNERS", "PARTNERS", "Asked", "PartnersStage", "Probes", "Ranking", "VectorPartners", "num_probes"]
+__all__ = ["ALL_PARTNERS", "PARTNERS", "Drawn", "PartnersStage", "Probes", "Ranking", "VectorPartners", "num_probes"]
 
 _HITS = 4
 _LEAST_PROBES = 16
@@ -53,19 +53,19 @@ def _overlooked(items: int, threshold: float) -> float:
     return sum(comb(items, k) * threshold**k * (1 - threshold) ** (items - k) for k in range(_HITS))
 
 
-class Asked(NamedTuple):
+class Drawn(NamedTuple):
     """Audited documents: their rows, and their items; behind all items the letters of each, where they are compared."""
 
     rows: Rows
     items: arrow.UInt64s
     offsets: Rows
 
-    def where(self, chosen: npt.NDArray[np.bool_]) -> "Asked":
+    def where(self, chosen: npt.NDArray[np.bool_]) -> "Drawn":
         """Those that are chosen."""
         of_lists = np.tile(chosen, (self.offsets.size - 1) // max(1, chosen.size))
         sizes = np.diff(self.offsets)
         offsets = np.concatenate([[0], np.cumsum(sizes[of_lists], dtype=np.int64)])
-        return Asked(self.rows[chosen], self.items[np.repeat(of_lists, sizes)], offsets)
+        return Drawn(self.rows[chosen], self.items[np.repeat(of_lists, sizes)], offsets)
 
     def lists(self, bound: Bound) -> list[arrow.Lists]:
         """What they are compared by: the items, and the letters where a second measure is about them."""
@@ -77,14 +77,14 @@ class Asked(NamedTuple):
 class Probes(NamedTuple):
     """What the audited documents lend."""
 
-    asked: Asked
+    asked: Drawn
     lent: arrow.UInt64s  # ascending
     owners: Rows
     least: Rows  # hits that make a candidate
     filter: arrow.UInt64s
 
     @classmethod
-    def of(cls, asked: Asked, bound: Bound) -> "Probes":
+    def of(cls, asked: Drawn, bound: Bound) -> "Probes":
         """The probes of some documents."""
         rows, items, offsets = asked._replace(offsets=asked.offsets[: asked.rows.size + 1])
         most, hits = num_probes(bound.p / bound.q)
@@ -114,7 +114,7 @@ class Ranking(NamedTuple):
 
 
 def _sides(
-    ranking: Ranking | None, lists: Sequence[arrow.Lists], rows: Rows, asked: Asked
+    ranking: Ranking | None, lists: Sequence[arrow.Lists], rows: Rows, asked: Drawn
 ) -> tuple[auditing.Others, auditing.Audited]:
     """Some documents and the audited ones, with their places; all partners are equal where nothing is known."""
     if ranking is None:
@@ -164,7 +164,7 @@ class PartnersStage:
 class VectorPartners:
     """The stage that compares every vector with the audited ones."""
 
-    asked: Asked
+    asked: Drawn
     bound: Bound
     ranking: Ranking | None = None  # None: whoever is similar is a partner
     most: int = ALL_PARTNERS
