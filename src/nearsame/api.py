@@ -21,7 +21,7 @@ from nearsame.engines.local import Local
 from nearsame.engines.space import num_bytes
 from nearsame.errors import ConfigError, SourceError
 from nearsame.files.inputs import several
-from nearsame.flow import audits, costs, layers, pipeline
+from nearsame.flow import audits, costs, layers, pipeline, templates
 from nearsame.flow.arrays import HOST, Arrays
 from nearsame.flow.calls import call_record
 from nearsame.flow.checks import (
@@ -173,6 +173,7 @@ def dedup(
     method, question = run.state.method, Question(run.state.method.least, clusters, within)
     run = costs.predicted(run, lambda state, *by: state.corpus.rule(state.step, question).decide(*by, 1).work)
     decided = pipeline.decide(run.state, question, run.clock)
+    run = templates.looked_for(run, decided)
     audited = _audited(run, asked, audits.audit_decision, decided, within=within)
     return required.met_by(Result(Removals(run.without_features(), method, decided), audited))
 

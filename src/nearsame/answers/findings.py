@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from nearsame.answers.advice import Advice
+from nearsame.answers.shown import Shown
 from nearsame.files.inputs import Inputs
 from nearsame.recipes.choices import JudgedBy
 
@@ -108,7 +109,7 @@ class Expected:
 
 
 @dataclass(frozen=True)
-class Plan:
+class Plan(Shown):
     """Bands and rows for MinHash, why these, and what they will miss.
 
     Attributes:
@@ -122,6 +123,7 @@ class Plan:
         misses: (similarity, share of pairs lost) at the threshold and somewhat above.
         expected: about a corpus, where one was given.
         also: the curves of other bands and rows that were asked for.
+        notes: what one must know of that corpus: what seems to be made from a template.
     """
 
     threshold: float
@@ -134,6 +136,11 @@ class Plan:
     misses: tuple[tuple[float, float], ...]
     expected: Expected | None = None
     also: tuple[PlanCurve, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        shape = f"{self.shape.bands} bands of {self.shape.rows} rows"
+        return f"Plan(threshold={self.threshold:g}, recall={self.recall:g}, {shape})"
 
     def record(self) -> dict[str, Any]:
         """All of it, JSON-able."""
@@ -141,7 +148,7 @@ class Plan:
 
 
 @dataclass(frozen=True)
-class SimHashPlan:
+class SimHashPlan(Shown):
     """What "within k bits" means for texts of a similarity, and what it takes to find such codes.
 
     Attributes:
@@ -178,6 +185,9 @@ class SimHashPlan:
     search: SearchCost
     searches: tuple[SearchCost, ...]
     also: tuple[PlanCurve, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"SimHashPlan(bits={self.bits}, k={self.k}, threshold={self.threshold:g})"
 
     def record(self) -> dict[str, Any]:
         """All of it, JSON-able."""
@@ -263,7 +273,7 @@ class Scatter(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Evaluation:
+class Evaluation(Shown):
     """Several methods on one corpus, against the exact answer or a truth.
 
     Attributes:
@@ -296,6 +306,9 @@ class Evaluation:
     versions: dict[str, str] = field(default_factory=dict)
     inputs: Inputs = field(default=Inputs(), repr=False, compare=False)
     measure: JudgedBy = "jaccard"
+
+    def __repr__(self) -> str:
+        return f"Evaluation({self.documents:,} documents, {', '.join(score.method for score in self.scores)})"
 
     def record(self) -> dict[str, Any]:
         """All of it but the files, JSON-able."""

@@ -22,8 +22,8 @@ from nearsame.flow.arrays import Arrays
 from nearsame.flow.corpus import State
 from nearsame.flow.hashed import found_by
 from nearsame.flow.runs import Run
+from nearsame.flow.spelling import ShingleSpelling
 from nearsame.flow.steps import steps
-from nearsame.kernels import shingles
 from nearsame.kernels.buckets import Meeting
 from nearsame.kernels.deciding import Work
 from nearsame.kernels.scores import OF_SETS
@@ -31,10 +31,8 @@ from nearsame.recipes.counterparts import exact_join, hashed_join
 from nearsame.recipes.methods import Jaccard, Method, Shingled
 from nearsame.stages.features.boilerplate import CountThese
 from nearsame.stages.features.shingles import ShingleSets
-from nearsame.stages.features.token_spans import place, runs
 from nearsame.stages.pairs import measures
 from nearsame.stages.pairs.estimate import Foresight, most_work
-from nearsame.stages.texts.aligned import align
 
 __all__ = ["BUDGET_SECONDS", "OFFER_SECONDS", "predicted"]
 
@@ -45,7 +43,6 @@ _MEETING_SECONDS, _COMPARISON_SECONDS, _ITEM_SECONDS = 4e-9, 25e-9, 3e-9
 _VALUE_SECONDS = 1e-9  # of each value of two signatures: they are compared place by place
 _NAMED, _LOOKED_AT = 3, 12  # shingles to name, and the largest buckets to find them in
 _MEMBERS, _OTHERS = 16, 256  # documents of a bucket, and of all, that tell what is rare and common to its members
-_SHOWN = 60  # characters of a shingle
 
 
 def predicted(run: Run, work: Callable[[State[Arrays], Meeting, Any], Work]) -> Run:
@@ -179,14 +176,17 @@ def _causes(run: Run) -> list[_Cause]:
             row_of_item.setdefault(item, int(meeting.entries.rows[members[0]]))
         if len(row_of_item) == _NAMED:
             break
-    items = np.array(sorted(row_of_item), np.uint64)
+    items, spelling = (
+        np.array(sorted(row_of_item), np.uint64),
+        ShingleSpelling(cast("Shingled", run.state.method), stage),
+    )
     weights = np.bincount(run.state.corpus.best, minlength=run.state.corpus.best.size)
     counts = run.state.corpus.engine.fold(run.state.leaders, CountThese(items, weights))
     texts = run.texts(np.array([row_of_item[item] for item in items.tolist()], np.int64))
     named = [
         _Cause(text, count)
         for item, count, whole in zip(items.tolist(), counts.tolist(), texts, strict=True)
-        if (text := _spelt(cast("Shingled", run.state.method), stage, whole, item)) is not None
+        if (text := spelling.longest(whole, np.array([item], np.uint64))) is not None
     ]
     return sorted(named, key=lambda cause: -cause.documents)
 
@@ -218,18 +218,3 @@ def _rarest(run: Run, meeting: Meeting, members: Rows) -> int | None:
 def _sets(run: Run, rows: Rows) -> list[arrow.UInt64s]:
     items, offsets = run.state.corpus.engine.take(run.state.leaders, rows)
     return [items[start:end] for start, end in pairwise(offsets)]
-
-
-def _spelt(recipe: Shingled, stage: ShingleSets, text: str, item: int) -> str | None:
-    """How a shingle reads in a text, on one line; None where it is not found, as the n-th copy of one is not."""
-    aligned = align(text, nfkc=recipe.nfkc, strip_accents=recipe.strip_accents)
-    placed = place(aligned.text, stage.flags & 0xFF, stage.seed, stage.stop_words)
-    step = stage.size if stage.flags & shingles.NOT_OVERLAPPING else 1
-    at = np.flatnonzero(runs(placed.hashes, stage.size, stage.seed, step=step) == np.uint64(item))
-    if at.size == 0:
-        return None
-    first = int(at[0]) * step
-    last = min(first + stage.size, placed.ends.size) - 1
-    shingle = aligned.text[placed.starts[first] : placed.ends[last]].tobytes().decode("utf-8", "replace")
-    plain = " ".join("".join(char if char.isprintable() else " " for char in shingle).split())
-    return plain if len(plain) <= _SHOWN else f"{plain[:_SHOWN]}..."

@@ -40,6 +40,8 @@ def plan_text(plan: Plan, *, ascii_only: bool = False) -> str:
     lines += ["", *_missed(plan), "", *_shapes(plan)]
     if plan.expected is not None:
         lines += ["", *_expected(plan.expected, plan.threshold)]
+    for note in plan.notes:
+        lines += wrap(f"Note: {note}.", _WIDTH)
     return "\n".join(lines) + "\n"
 
 

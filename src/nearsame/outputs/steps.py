@@ -28,6 +28,7 @@ _STEPS = {
     "meeting": "finding candidates",
     "deciding": "comparing and deciding",
     "joining": "comparing",
+    "templates": "looking for templates",
     "audit": "measuring recall",
     "verifying kept": "reading sources and copies",
     "verifying witnesses": "comparing with witnesses",

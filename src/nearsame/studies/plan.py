@@ -12,13 +12,14 @@ from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from nearsame.answers.findings import CurvePoint, Expected, Plan, PlanCurve, SearchCost, Shape, SimHashPlan
 from nearsame.clock import Clock
 from nearsame.engines.local import Local
 from nearsame.errors import ConfigError
 from nearsame.files.inputs import several
-from nearsame.flow import pipeline
+from nearsame.flow import pipeline, templates
 from nearsame.flow.arrays import Arrays
 from nearsame.flow.corpus import Question
 from nearsame.flow.options import TextOptions
@@ -106,6 +107,7 @@ def plan(
     pool = drawn_from(recipe)
     beside, taken = [_beside(recipe, *pair) for pair in _few(also)], {(bands, rows), *also}
     shape = _shape(threshold, bands, rows, "used", pool)
+    sample = None if corpus is None else _read(corpus, columns, sample_size)
     return Plan(
         threshold=threshold,
         recall=recipe.recall,
@@ -115,10 +117,11 @@ def plan(
         others=(*beside, *(one for one in _others(recipe) if (one.bands, one.rows) not in taken)),
         curve=_points(_STEPS, collision_probability(_STEPS, bands, rows, pool)),
         misses=_misses(threshold, bands, rows, pool),
-        expected=None if corpus is None else _expected(recipe, shape, _read(corpus, columns, sample_size)),
+        expected=None if sample is None else _expected(recipe, shape, sample),
         also=tuple(
             PlanCurve(f"{b} x {r}", _points(_STEPS, collision_probability(_STEPS, b, r, pool))) for b, r in also
         ),
+        notes=() if sample is None else _templates(recipe, sample),
     )
 
 
@@ -310,9 +313,7 @@ def _expected(recipe: MinHash, shape: Shape, sample: DocumentSample) -> Expected
 
 def _offered(recipe: MinHash, sample: DocumentSample) -> _Offered:
     """The similarities of different documents: of all pairs, or of those from `_LISTED_FROM` on and a draw below."""
-    settings = {name: getattr(recipe, name) for name in Shingled.model_fields}
-    exact = Jaccard(threshold=min(_LISTED_FROM, float(recipe.threshold)), **settings)
-    engine = Local()
+    exact, engine = _exact(recipe, min(_LISTED_FROM, float(recipe.threshold))), Local()
     try:
         features, rows = _distinct(exact, sample, engine)
         if rows.size * (rows.size - 1) // 2 <= _DRAWN:
@@ -327,6 +328,11 @@ def _offered(recipe: MinHash, sample: DocumentSample) -> _Offered:
     weight = rows.size * (rows.size - 1) / 2 / _DRAWN
     weights = np.concatenate([np.ones(listed.size), np.full(low.size, weight)])
     return _Offered(np.concatenate([listed, low]), weights, float(exact.threshold), _DRAWN)
+
+
+def _exact(recipe: MinHash, threshold: Any) -> Jaccard:
+    """The exact join from a threshold on."""
+    return Jaccard(threshold=threshold, **{name: getattr(recipe, name) for name in Shingled.model_fields})
 
 
 def _distinct(recipe: Jaccard, sample: DocumentSample, engine: Local) -> tuple[Features, npt.NDArray[np.int64]]:
@@ -349,6 +355,18 @@ def _listed(recipe: Jaccard, sample: DocumentSample, engine: Local) -> Floats:
     )
     similarities = np.concatenate([part.similarity for part in parts])
     return similarities[similarities < 1.0]
+
+
+def _templates(recipe: MinHash, sample: DocumentSample) -> tuple[str, ...]:
+    """What there is to say of templates among the documents that would go."""
+    exact, engine = _exact(recipe, recipe.threshold), Local()
+    try:
+        state = pipeline.prepare(Arrays(_reading(sample), engine, Keep.parse("first")), exact, Clock())
+        decided = pipeline.decide(state, Question(exact.least), Clock())
+        texts, times = sample.table.column("text"), sample.num_documents / max(1, len(sample.table))
+        return templates.warnings(state, decided, lambda rows: texts.take(pa.array(rows)).to_pylist(), Clock(), times)
+    finally:
+        engine.close()
 
 
 def _reading(sample: DocumentSample) -> Reading:

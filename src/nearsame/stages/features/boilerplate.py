@@ -8,6 +8,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -22,11 +23,12 @@ from nearsame.kernels.boilerplate import Slots
 from nearsame.stages.features.tallies import NO_COUNTS, Counts, dealt, summed
 from nearsame.stages.features.weighted_sets import following
 
-__all__ = ["Boilerplate", "CountExactly", "CountThese", "WithoutBoilerplate", "shares"]
+__all__ = ["Boilerplate", "CountExactly", "CountMany", "CountThese", "WithoutBoilerplate", "shares"]
 
 _WAITING = 1 << 16  # items are sorted so many at a time, or as many as there are
 _ITEM_BYTES = 64  # hash and count, while they are sorted and merged
 _FILTER_BITS = 22  # half a megabyte: in cache
+_FILTER_SHIFT = np.uint64(64 - _FILTER_BITS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,7 +137,7 @@ class WithoutBoilerplate:
     def of(cls, boilerplate: Boilerplate, output: pa.Schema = schemas.FEATURES) -> "WithoutBoilerplate":
         """With the filter made."""
         bits = np.zeros(1 << (_FILTER_BITS - 6), np.uint64)
-        mark_filter(boilerplate.items, np.uint64(64 - _FILTER_BITS), bits)
+        mark_filter(boilerplate.items, _FILTER_SHIFT, bits)
         return cls(boilerplate, arrow.frozen(bits), output)
 
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
@@ -147,7 +149,7 @@ class WithoutBoilerplate:
         items, ends = np.empty(room, np.uint64), np.empty(len(batch) + 1, np.int64)
         about: Any = np.empty((3, len(batch)), np.int64)
         kernel.drop_items(
-            *lists, digests, num_tokens, self.boilerplate.items, np.uint64(64 - _FILTER_BITS), self.filter,
+            *lists, digests, num_tokens, self.boilerplate.items, _FILTER_SHIFT, self.filter,
             items, ends, about,
         )  # fmt: skip
         raw = (batch.column(name) for name in ("row", "text_bytes", "digest_a", "digest_b"))
@@ -177,6 +179,48 @@ class CountThese:
         if part == 0:
             rows = arrow.frozen(self.weights[arrow.ints(batch.column("row"))])
             kernel.count_these(*arrow.lists(batch.column("items")), rows, self.items, state)
+        return state
+
+    def merge(self, a: arrow.Int64s, b: arrow.Int64s) -> arrow.Int64s:
+        """The documents that either state has counted, item by item."""
+        return a + b
+
+
+@dataclass(frozen=True, eq=False)
+class CountMany:
+    """The same of many items: the fold that looks up each item of a document among those that are wanted.
+
+    Attributes:
+        items: ascending.
+        weights: by row: how many documents it stands for.
+    """
+
+    items: arrow.UInt64s
+    weights: arrow.Int64s
+
+    def start(self) -> arrow.Int64s:
+        """A zero for each item."""
+        return np.zeros(self.items.size, np.int64)
+
+    @cached_property
+    def _marked(self) -> npt.NDArray[np.bool_]:
+        """By the first bits of an item, whether one that is wanted begins so."""
+        marked = np.zeros(1 << _FILTER_BITS, np.bool_)
+        marked[self.items >> _FILTER_SHIFT] = True
+        return marked
+
+    def add(self, state: arrow.Int64s, batch: pa.RecordBatch, part: int, _: int) -> arrow.Int64s:
+        """Count a batch; parts share one state, so part 0 does it."""
+        if part:
+            return state
+        column = batch.column("items")
+        items = arrow.unsigned(arrow.ints(column.flatten()))
+        likely = np.flatnonzero(self._marked[items >> _FILTER_SHIFT])
+        places = np.searchsorted(self.items, items[likely])
+        places[places == self.items.size] = 0
+        is_one = self.items[places] == items[likely]
+        owners = np.repeat(self.weights[arrow.ints(batch.column("row"))], arrow.lists(column).sizes)
+        np.add.at(state, places[is_one], owners[likely[is_one]])
         return state
 
     def merge(self, a: arrow.Int64s, b: arrow.Int64s) -> arrow.Int64s:

@@ -1,0 +1,234 @@
+"""Templates: documents that differ, and go because much of each is one text that many have; and what keeps them.
+
+1. Looked at are some of the near copies not far above the threshold. Where most of them have hardly anything in common
+   with their witnesses that others of them have in common with theirs, nothing more is done.
+2. Dropping what too many documents have is tried on them, for several numbers. It is advised where most of them are no
+   longer similar to their witnesses then: these hang on what many documents have.
+3. How many documents have a feature is counted exactly, over all of them; nothing is drawn, so the same run says the
+   same. On Spark nobody looks.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from nearsame import arrow
+from nearsame.arrow import Mask, Rows
+from nearsame.clock import Clock
+from nearsame.flow.arrays import Arrays
+from nearsame.flow.corpus import State
+from nearsame.flow.runs import Run
+from nearsame.flow.spelling import ShingleSpelling
+from nearsame.recipes.methods import Method, Shingled
+from nearsame.stages.clusters.keepers import Decided
+from nearsame.stages.features.boilerplate import CountMany
+from nearsame.stages.features.shingles import ShingleSets
+
+__all__ = ["looked_for", "warnings"]
+
+_NEAR = 0.5  # of the way from the threshold to 1
+_MANY = 50  # near copies near the threshold: of fewer nothing is said, nor is a smaller number tried
+_TRIED, _OTHERS = 800, 400  # of these, and of those further up
+_MOST_ITEMS = 1 << 18  # of those that are tried
+_POPULAR = 3  # pairs, of those that are tried, that share a feature
+_SOME = 0.25  # of what two documents share
+_MOST = 0.7  # of the near copies that are tried
+_NUMBERS = tuple(digit * 10**power for power in range(1, 7) for digit in (1, 2, 5))[2:]
+_ENOUGH = 0.95  # of what the best number parts: then a higher one is better
+_ROUNDING = 1e-9
+
+Texts = Callable[[Rows], list[str]]
+Floats = npt.NDArray[np.float64]
+
+
+def looked_for(run: Run, decided: Decided) -> Run:
+    """The run, with a note if there are any among the documents that go."""
+    return replace(run, notes=(*run.notes, *warnings(run.state, decided, run.texts, run.clock)))
+
+
+def warnings(state: State[Arrays], decided: Decided, texts: Texts, clock: Clock, times: float = 1) -> tuple[str, ...]:
+    """What to say of templates among the documents that go: nothing, or a sentence.
+
+    Args:
+        state: what the method knows.
+        decided: who goes.
+        texts: reads the texts of some rows again.
+        clock: counts the seconds, where there is something to look at.
+        times: how many documents each stands for, where these are a sample.
+    """
+    method = state.method
+    if not _can_drop(method) or state.leaders is None:
+        return ()
+    near = _NearCopies.of(state, decided)
+    if near.is_near.sum() < _MANY:
+        return ()
+    with clock("templates"):
+        pairs = _Pairs.of(state, near)
+        if not pairs.alike:
+            return ()
+        trial = _Trial.of(state, pairs, times)
+        number = trial.best()
+        if number is None:
+            return ()
+        part = trial.part(number)
+        spelt = _spelt(state, part, trial, number, texts)
+        return (_sentence(near, trial, number, (spelt, round(float(trial.counts[part]))), times),)
+
+
+def _can_drop(method: Method) -> bool:
+    """Whether frequent features can be dropped, and what that does can be tried: sets, by one measure of theirs."""
+    is_plain = method.get("weights") in (None, "one") and method.get("confirm") is None
+    has_it = "drop_boilerplate" in type(method).model_fields
+    return has_it and is_plain and method.get("boilerplate_per_host") is None
+
+
+class _NearCopies(NamedTuple):
+    """Different documents that go, each with the witness whose features are not its own."""
+
+    rows: Rows
+    witnesses: Rows
+    is_near: Mask  # not far above the threshold
+
+    @classmethod
+    def of(cls, state: State[Arrays], decided: Decided) -> "_NearCopies":
+        """All of them."""
+        best = state.corpus.best
+        own = (best[decided.rows] == decided.rows) & (decided.nums < decided.dens)
+        least = float(state.method.least)
+        is_near = decided.nums[own] / decided.dens[own] < least + _NEAR * (1 - least)
+        return cls(decided.rows[own], best[decided.witnesses[own]], is_near)
+
+
+@dataclass(frozen=True)
+class _Pairs:
+    """Some near copies with what they and their witnesses have.
+
+    Attributes:
+        rows: by pair: the document.
+        is_near: whether it is not far above the threshold.
+        items: all features, ascending.
+        owners: by feature of a pair: the pair's number.
+        places: where in `items` it is.
+        sides: bit 0 where the document has it, bit 1 where its witness has.
+    """
+
+    rows: Rows
+    is_near: Mask
+    items: arrow.UInt64s
+    owners: Rows
+    places: Rows
+    sides: npt.NDArray[np.int64]
+
+    @classmethod
+    def of(cls, state: State[Arrays], near: _NearCopies) -> "_Pairs":
+        """Evenly over the order of reading."""
+        kinds = ((near.is_near, _TRIED), (~near.is_near, _OTHERS))
+        chosen = np.concatenate([_spread(np.flatnonzero(kind), most) for kind, most in kinds])
+        sizes = state.corpus.about.sizes
+        size = int(sizes[near.rows[chosen]].sum() + sizes[near.witnesses[chosen]].sum())
+        chosen = chosen[:: 1 + size // _MOST_ITEMS]
+        rows = np.concatenate([near.rows[chosen], near.witnesses[chosen]])
+        features, offsets = state.corpus.engine.take(state.leaders, rows)
+        documents = np.repeat(np.arange(rows.size), np.diff(offsets))
+        items, places = np.unique(features, return_inverse=True)
+        keys, at = np.unique((documents % chosen.size) * items.size + places, return_inverse=True)
+        sides = np.bincount(at, 1 + documents // chosen.size).astype(np.int64)
+        return cls(near.rows[chosen], near.is_near[chosen], items, keys // items.size, keys % items.size, sides)
+
+    @property
+    def shared(self) -> Mask:
+        """By feature: whether both have it, of a pair that is near the threshold."""
+        shared: Mask = (self.sides == 3) & self.is_near[self.owners]
+        return shared
+
+    @property
+    def alike(self) -> bool:
+        """Whether most of the near ones share something that others of them share."""
+        owners, places, size = self.owners[self.shared], self.places[self.shared], self.rows.size
+        is_popular = np.bincount(places, minlength=self.items.size)[places] >= _POPULAR
+        popular, every = (np.bincount(owners[some], minlength=size) for some in (is_popular, slice(None)))
+        return _share(popular[self.is_near] >= _SOME * every[self.is_near]) >= _MOST
+
+
+@dataclass(frozen=True)
+class _Trial:
+    """What dropping frequent features would do to some pairs: `counts` says how many documents have each."""
+
+    pairs: _Pairs
+    counts: Floats
+    least: float
+    measure: str
+
+    @classmethod
+    def of(cls, state: State[Arrays], pairs: _Pairs, times: float) -> "_Trial":
+        """With everything counted."""
+        weights = np.bincount(state.corpus.best, minlength=state.corpus.best.size)
+        counts = state.corpus.engine.fold(state.leaders, CountMany(pairs.items, weights)) * times
+        return cls(pairs, counts, float(state.method.least), state.method.measure)
+
+    def parted(self, number: int) -> Mask:
+        """Which pairs are no longer similar without what stands in more than that many documents."""
+        left, size = self.counts[self.pairs.places] <= number, self.pairs.rows.size
+        a, b, both = (
+            np.bincount(self.pairs.owners[left & (self.pairs.sides & side == side)], minlength=size)
+            for side in (1, 2, 3)
+        )
+        parted: Mask = (both < self.least * _ROOM[self.measure](a, b, both) - _ROUNDING) | (a + b == 0)
+        return parted
+
+    def best(self) -> int | None:
+        """The number to advise; None where none parts most of them."""
+        numbers = [number for number in _NUMBERS if number < self.counts.max()]
+        shares = {number: _share(self.parted(number)[self.pairs.is_near]) for number in numbers}
+        most = max(shares.values(), default=0.0)
+        return max((n for n in numbers if shares[n] >= _ENOUGH * most), default=None) if most >= _MOST else None
+
+    def part(self, number: int) -> int:
+        """Of what would be dropped, where in `items` that stands which most of the pairs share."""
+        times = np.bincount(self.pairs.places[self.pairs.shared], minlength=self.pairs.items.size)
+        return int(np.argmax(np.where(self.counts > number, times, -1)))
+
+
+_ROOM: dict[str, Callable[[Any, Any, Any], Any]] = {  # what the number of shared features is a share of
+    "jaccard": lambda a, b, both: a + b - both,
+    "cosine": lambda a, b, both: np.sqrt(a * b),  # noqa: ARG005  (each asks what it needs)
+    "containment": lambda a, b, both: np.minimum(a, b),  # noqa: ARG005
+}
+
+
+def _share(parted: Mask) -> float:
+    return float(parted.mean()) if parted.size else 0.0
+
+
+def _spread(values: Rows, most: int) -> Rows:
+    """At most so many of them, at even distances."""
+    return values[np.linspace(0, values.size - 1, min(values.size, most)).astype(np.int64)]
+
+
+def _spelt(state: State[Arrays], part: int, trial: _Trial, number: int, texts: Texts) -> str:
+    """How the frequent part reads in a document that has it; empty where documents are no texts."""
+    stage, pairs = state.step.features[-1], trial.pairs
+    if not isinstance(stage, ShingleSets):
+        return ""
+    has_it = pairs.owners[pairs.shared & (pairs.places == part)]
+    text = texts(pairs.rows[has_it[:1]])[0]
+    spelling = ShingleSpelling(cast("Shingled", state.method), stage)
+    return spelling.longest(text, pairs.items[trial.counts > number]) or ""
+
+
+def _sentence(near: _NearCopies, trial: _Trial, number: int, part: tuple[str, int], times: float) -> str:
+    """Which documents, what they share, what helps, and what that does."""
+    parted, is_near = trial.parted(number), trial.pairs.is_near
+    tried, others = parted[is_near], parted[~is_near]
+    count, total = (round(size * times) for size in (near.is_near.sum(), near.rows.size))
+    text = f' "{part[0]}"' if part[0] else " something"
+    further = f", and {others.sum():,} of {others.size:,} further above it" if others.size else ""
+    return (
+        f"{count:,} of {total:,} near copies are not far above the threshold, and most hang on what many documents"
+        f" have, above all{text} (in {part[1]:,} documents). If they differ in what counts, set"
+        f" drop_boilerplate={number} (--drop-boilerplate {number}): tried on a sample, {tried.sum():,} of"
+        f" {tried.size:,} are no longer similar to their witnesses then{further}"
+    )

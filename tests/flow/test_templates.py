@@ -1,0 +1,97 @@
+"""Documents that differ and go by a template are told, with what keeps them; honest copies are not."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import nearsame as ns
+from nearsame import schemas
+from nearsame.outputs.plans import plan_text
+from nearsame.stages.features.boilerplate import CountMany
+from tests.cli.commands import run, words, write_jsonl
+
+THRESHOLD = ns.Jaccard(threshold=0.4)
+
+
+def stubs(number: int) -> list[str]:
+    """Texts of one line, of which two words differ."""
+    line = "This file was moved to the new repository of all standards at {} where others may read it"
+    return [line.format(f"number{at} page{at}") for at in range(number)]
+
+
+def edited(number: int, times: int = 1) -> list[str]:
+    """Texts that have nothing in common, each with versions of which some words differ."""
+    texts = []
+    for at in range(number):
+        text = words(60, at)
+        texts += [text, *([*text[: 20 + 2 * n], f"another{n}", *text[21 + 2 * n :]] for n in range(times))]
+    return [" ".join(text) for text in texts]
+
+
+def test_a_template_is_told_with_what_keeps_its_documents() -> None:
+    """Which part they share, in how many documents, and the option with its number; following it does what is said."""
+    texts = stubs(120) + edited(30)
+    found = ns.dedup(texts, method=THRESHOLD)
+    (note,) = found.stats.notes
+    assert "119 of 149 near copies are not far above the threshold" in note
+    assert '"This file was moved to the new repository of all standards a..." (in 120 documents)' in note
+    assert "set drop_boilerplate=100 (--drop-boilerplate 100)" in note
+    assert "119 of 119 are no longer similar to their witnesses then, and 0 of 30 further above it" in note
+    assert 149 == found.stats.removed
+    after = ns.dedup(texts, method=ns.Jaccard(threshold=0.4, drop_boilerplate=100))
+    assert (30, ()) == (after.stats.removed, after.stats.notes)
+
+
+@pytest.mark.parametrize("settings", [dict(threads=1), dict(batch_rows=7), dict(ties="content")])
+def test_the_note_depends_on_nothing_else(settings: dict) -> None:
+    """Not on threads, batches, nor on how ties are decided where it makes no difference."""
+    texts = stubs(120) + edited(30)
+    assert ns.dedup(texts, method=THRESHOLD).stats.notes == ns.dedup(texts, method=THRESHOLD, **settings).stats.notes
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [edited(60, 3), edited(3, 40), ["a rose is a rose is a rose"] * 300, stubs(45), [], ["", "x"]],
+    ids=["small clusters", "large clusters", "copies", "few", "nothing", "short"],
+)
+def test_honest_copies_are_not_told(texts: list[str]) -> None:
+    """Nor what is too little to speak of."""
+    assert () == ns.dedup(texts, method=ns.Jaccard(threshold=0.5)).stats.notes
+
+
+@pytest.mark.parametrize("method", [ns.MinHash(threshold=0.4), ns.Cosine(threshold=0.6), ns.Containment(threshold=0.6)])
+def test_other_measures_of_sets_tell_it_too(method: ns.Jaccard) -> None:
+    """By their own measure."""
+    assert any("--drop-boilerplate 100" in note for note in ns.dedup(stubs(120), method=method).stats.notes)
+
+
+def test_summary_plan_and_report_tell_it(tmp_path) -> None:
+    """In 80 columns, from a sample scaled to the corpus, and as a remark of the page."""
+    path = write_jsonl(tmp_path / "a.jsonl", [{"text": text} for text in stubs(120)])
+    done = run("dedup", path, "--threshold", "0.4", "--dry-run")
+    assert "--drop-boilerplate 100" in " ".join(done.stdout.split())
+    assert [] == [line for line in done.stdout.splitlines() if len(line) > 80]
+    planned = ns.plan(corpus=str(path), threshold=0.4)
+    assert "--drop-boilerplate 100" in " ".join(plan_text(planned).split())
+    assert "about" not in planned.notes[0]
+    assert "--drop-boilerplate 200" in ns.plan(corpus=stubs(400), threshold=0.4, sample_size=100).notes[0]
+    assert any("--drop-boilerplate 100" in one for one in ns.report(ns.dedup(path, method=THRESHOLD)).remarks)
+
+
+def test_many_items_are_counted_as_one_would() -> None:
+    """Each document by its weight, whatever stands in which batch, and as views into a longer column."""
+    sets, weights = [[3, 5, 2**63 + 9], [5], [], [1, 5, 2**64 - 1]], np.array([2, 1, 7, 3])
+    wanted = np.array([3, 5, 7, 2**64 - 1], np.uint64)
+    values = pa.array(np.array([item for one in sets for item in one], np.uint64).view(np.int64))
+    sizes = np.array([len(one) for one in sets])
+    starts = np.cumsum(sizes) - sizes
+    columns = {name: pa.array(np.zeros(4, np.int64)) for name in schemas.FEATURES.names}
+    columns["row"] = pa.array(np.arange(4))
+    fold = CountMany(wanted, weights)
+    for items in (
+        pa.LargeListArray.from_arrays(pa.array(np.append(starts, sizes.sum())), values),
+        pa.LargeListViewArray.from_arrays(pa.array(starts), pa.array(sizes), values),
+    ):
+        batch = pa.RecordBatch.from_pydict({**columns, "items": items})
+        state = fold.add(fold.add(fold.start(), batch, 0, 2), batch, 1, 2)
+        assert [2, 6, 0, 3] == fold.merge(state, fold.start()).tolist()
