@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
+from nearsame.answers.shown import Shown
 from nearsame.recipes.choices import MeasureName
 
 __all__ = ["ComparedText", "Comparison", "Explanation", "Measured", "Passage", "Step"]
@@ -82,7 +83,7 @@ class Passage:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Comparison(Shown):
     """Two texts by every measure, and what they share.
 
     Attributes:
@@ -106,6 +107,12 @@ class Comparison:
     passages: tuple[Passage, ...]
     passage_tokens: int
     recipe: dict[str, Any] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        verdict = "near-duplicates" if self.similar else "not near-duplicates"
+        return (
+            f"Comparison({verdict}, {self.measure} threshold {float(self.threshold):g}, {len(self.passages)} passages)"
+        )
 
     def __getitem__(self, name: str) -> Measured:
         """The measure called `name`."""
@@ -144,7 +151,7 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Explanation:
+class Explanation(Shown):
     """A method walked through with one text.
 
     Attributes:
@@ -158,6 +165,9 @@ class Explanation:
     steps: tuple[Step, ...]
     answer: dict[str, Any] = field(default_factory=dict)
     recipe: dict[str, Any] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return f"Explanation({self.method}, {len(self.steps)} steps)"
 
     def record(self) -> dict[str, Any]:
         """All of it, JSON-able."""

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
+from nearsame.answers.shown import Shown
 from nearsame.recipes.choices import ReportedMeasure, StoreKind
 
 __all__ = [
@@ -37,7 +38,7 @@ class _Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Match(_Answer):
+class Match(_Answer, Shown):
     """A document of the index that resembles the one that was asked about.
 
     Attributes:
@@ -75,7 +76,7 @@ class Match(_Answer):
         return "url" in self.found_by
 
 
-class Matches(list[Match]):
+class Matches(list[Match], Shown):
     """What resembles a document, best first.
 
     Attributes:

@@ -59,10 +59,13 @@ Record = dict[str, Any]
         help="Write the corpus itself, as JSON lines, and end.",
         stands="de-duplicate it",
     ),
+    options.REPORTING[0],
     options.overwriting("DIR or FILE"),
 )
 @options.running
-def demo(output: str | None, corpus: str | None, *, overwrite: bool, threads: int | None, quiet: bool) -> None:
+def demo(
+    output: str | None, corpus: str | None, report: str | None, *, overwrite: bool, threads: int | None, quiet: bool
+) -> None:
     """De-duplicate a bundled sample corpus, and say what was kept, what was removed, and why.
 
     The corpus is a few hundred made-up articles, pages and notices in fifteen languages, with exact copies, edited
@@ -71,37 +74,48 @@ def demo(output: str | None, corpus: str | None, *, overwrite: bool, threads: in
     from nearsame import api
     from nearsame.demo import corpus_path
     from nearsame.outputs import console
+    from nearsame.outputs.reports import require_report
     from nearsame.recipes.methods import Jaccard
 
     if corpus is not None:
-        _copy(corpus, output, overwrite=overwrite, quiet=quiet)
+        if output is not None or report is not None:
+            message = f"--corpus writes the corpus and no {'result' if output is not None else 'report'}"
+            raise ConfigError(message, hint="Leave the other one out, or run it afterwards.")
+        _copy(corpus, overwrite=overwrite, quiet=quiet)
         return
+    if report is not None:
+        require_report(report)
     path = str(corpus_path())
     with console.watched(quiet=quiet) as progress:
         run = api.dedup(path, keep="oldest:date", threads=threads, progress=progress)
         alike = api.pairs(path, method=Jaccard(threshold=_LOWER), threads=threads, progress=progress)
         if output is not None:
             run.write(output, overwrite=overwrite, pairs=True)
+        if report is not None:
+            run.report(report, overwrite=overwrite)
     if quiet:
         return
     with corpus_path().open(encoding="utf-8") as lines:
         documents = {record["id"]: record for record in map(json.loads, lines)}
-    report = console.Report(sys.stdout)
-    _introduce(report, documents)
-    report.summary(run.stats, run.skipped, run.passed_over)
-    _explain(report, documents, run.removals.to_pylist(), alike.table.to_pylist())
+    said = console.Report(sys.stdout)
+    _introduce(said, documents)
+    said.summary(run.stats, run.skipped, run.passed_over)
+    _explain(said, documents, run.removals.to_pylist(), alike.table.to_pylist())
     if output is not None:
-        report.written(output, folder=True)
+        said.written(output, folder=True)
+    if report is not None:
+        said.written(report)
+    else:
+        said.line()
+        said.line("A page to look at: nearsame demo --report demo.html")
 
 
-def _copy(corpus: str, output: str | None, *, overwrite: bool, quiet: bool) -> None:
+def _copy(corpus: str, *, overwrite: bool, quiet: bool) -> None:
     """Write the corpus as it is bundled."""
     from nearsame.demo import corpus_path
     from nearsame.outputs import console
     from nearsame.outputs.folder import appearing, require_place
 
-    if output is not None:
-        raise ConfigError("--corpus writes the corpus and no result", hint="Leave out -o, or run it afterwards.")
     with appearing(require_place(corpus, folder=False, overwrite=overwrite)) as made:
         made.write_bytes(corpus_path().read_bytes())
     if not quiet:

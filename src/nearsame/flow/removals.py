@@ -26,7 +26,7 @@ from nearsame.flow.one_file import write_one
 from nearsame.flow.runs import Run
 from nearsame.outputs import tables
 from nearsame.outputs.destinations import Destination
-from nearsame.outputs.examples import spread
+from nearsame.outputs.examples import some
 from nearsame.outputs.folder import require_place
 from nearsame.recipes.methods import Method
 from nearsame.stages.clusters.keepers import Decided
@@ -228,9 +228,9 @@ class Removals:
         """The documents that stay or go, with all their columns, as what they came as."""
         return kept.records(self.run, self.decided, stay=stay)
 
-    def examples(self, count: int) -> pa.Table:
-        """Some of the removals, with the texts of both sides."""
-        chosen = spread(self.similarity, self.same_text, count)
+    def examples(self, count: int | None) -> pa.Table:
+        """Some of the removals, or all, with the texts of both sides."""
+        chosen = some(self.similarity, self.same_text, count)
         table = self.table.take(pa.array(chosen))
         for name, rows in (("text", self.decided.rows), ("witness_text", self.decided.witnesses)):
             table = table.append_column(name, pa.array(self.run.texts(rows[chosen]), pa.large_string()))

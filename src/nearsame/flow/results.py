@@ -19,6 +19,7 @@ from nearsame.answers.stats import Audit, Stats
 from nearsame.errors import ConfigError
 from nearsame.files.passed_over import PassedOver
 from nearsame.flow.kept import Choices
+from nearsame.flow.offers import Offers
 from nearsame.outputs.destinations import meaning, require_folder
 from nearsame.recipes.arguments import checked, require_number
 from nearsame.recipes.given import Number
@@ -31,7 +32,7 @@ _OPTIONS = {"copy_files": "copy"}
 
 @checked
 @dataclass(frozen=True)
-class Result:
+class Result(Offers):
     """Which documents stay, which go, and why."""
 
     _removals: Any  # Removals of the engine that decided
@@ -203,15 +204,17 @@ class Result:
         written: Stats = self._removals.write(destination, self.stats, choices, overwrite=overwrite)
         return written
 
-    def examples(self, count: int = 10) -> pa.Table:
+    def examples(self, count: int | None = 10) -> pa.Table:
         """Some of the removals, over the whole range of similarity, with the texts of both sides, read again.
+
+        Args:
+            count: How many at most; None: all of them, in the order of `removals`.
 
         Example:
             >>> dedup(["a rose", "a rose"]).examples().column("witness_text").to_pylist()
             ['a rose']
         """
-        require_number("count", count, 0)
-        table: pa.Table = self._removals.examples(count)
+        table: pa.Table = self._removals.examples(_most(count))
         return table
 
     def release(self) -> None:
@@ -221,7 +224,7 @@ class Result:
 
 @checked
 @dataclass(frozen=True)
-class Pairs:
+class Pairs(Offers):
     """All similar pairs of one side, or across two, as `pairs` finds them."""
 
     run: Any
@@ -248,6 +251,23 @@ class Pairs:
         """How many there are."""
         number: int = self._found.num_pairs
         return number
+
+    def examples(self, count: int | None = 10) -> pa.Table:
+        """Some of the pairs, over the whole range of similarity, with both texts, read again: `a_text` and `b_text`.
+
+        Args:
+            count: How many at most; None: all of them, in the order of the table.
+
+        Raises:
+            ConfigError: On Spark, where one joins the table with the texts.
+
+        Example:
+            >>> from nearsame import pairs
+            >>> pairs(["a rose", "a rose"]).examples().column("b_text").to_pylist()
+            ['a rose']
+        """
+        table: pa.Table = self.run.pairs_with_texts(self._found, self.table, _most(count))
+        return table
 
     def write(self, path: str | Path, *, overwrite: bool = False, spreadsheet: bool = False) -> None:
         """Write the table in the format of its name, complete or not at all; on Spark .parquet, .jsonl or .csv parts.
@@ -291,3 +311,9 @@ class Pairs:
     def release(self) -> None:
         """Give back what Spark keeps for further questions; what is asked for later is computed again."""
         self.run.release()
+
+
+def _most(count: int | None) -> int | None:
+    if count is not None:
+        require_number("count", count, 0)
+    return count

@@ -28,6 +28,7 @@ from nearsame.flow.layers import Layers
 from nearsame.installation import versions
 from nearsame.outputs import lists, tables
 from nearsame.outputs.apart import require_apart
+from nearsame.outputs.examples import some
 from nearsame.recipes.choices import ReportedMeasure
 from nearsame.recipes.methods import Method
 from nearsame.sources import MAX_RECORD, Part
@@ -132,6 +133,14 @@ class Run:
             measures = tables.same(self.measure, pairs.a.size)
         table = tables.pairs_table(self.names, pairs.a, pairs.b, pairs.similarity, measures)
         return tables.widened(table, dict(zip(self.state.step.column_names, pairs.columns, strict=True)))
+
+    def pairs_with_texts(self, pairs: Listed, table: pa.Table, count: int | None) -> pa.Table:
+        """Some rows of a table of pairs, or all, with their texts."""
+        chosen = some(pairs.similarity, pairs.similarity >= 1, count)
+        table = table.take(pa.array(chosen))
+        for name, rows in (("a_text", pairs.a), ("b_text", pairs.b)):
+            table = table.append_column(name, pa.array(self.texts(rows[chosen]), pa.large_string()))
+        return table
 
     def pairs_counts(self, pairs: Listed) -> dict[str, Any]:
         """What statistics say of pairs besides what is known."""

@@ -152,8 +152,14 @@ class SparkRemovals:
         return ChosenRecords(self.run.state, self.decision.gone)
 
     @plainly()
-    def examples(self, count: int) -> pa.Table:
-        """Some of the removals, over the whole range of similarity, with the texts of both sides."""
+    def examples(self, count: int | None) -> pa.Table:
+        """Some of the removals, over the whole range of similarity, with the texts of both sides.
+
+        Raises:
+            ConfigError: For all of them.
+        """
+        if count is None:
+            raise ConfigError("examples(None) would bring all texts to the driver", hint="Say how many.")
         with described(self.run.session, "examples"):
             return self._examples(count)
 

@@ -14,6 +14,7 @@ from nearsame.answers.stats import Stats, compared_by
 from nearsame.clock import Clock
 from nearsame.engines.spark.failures import plainly
 from nearsame.engines.spark.plans import roots
+from nearsame.errors import ConfigError
 from nearsame.files.passed_over import PassedOver
 from nearsame.flow.corpus import State
 from nearsame.frames.corpus import Frames
@@ -116,6 +117,17 @@ class SparkRun:
         frame = self.named(self.named(pairs.frame, "a", "a_"), "b", "b_")
         measure = f"'{self.state.method.reports}' as measure"
         return frame.selectExpr("a_id", "a_row", "b_id", "b_row", "similarity", measure, *self.state.step.column_names)
+
+    @staticmethod
+    def pairs_with_texts(*_: Any) -> pa.Table:
+        """Nothing: a cluster's texts are where they were.
+
+        Raises:
+            ConfigError: Always.
+        """
+        raise ConfigError(
+            "examples of pairs are read on one machine", hint="Join the table with the texts by their ids."
+        )
 
     @staticmethod
     def pairs_counts(pairs: "ListedFrame") -> dict[str, Any]:

@@ -18,7 +18,7 @@ from nearsame.answers.comparisons import ComparedText, Comparison, Measured, Pas
 from nearsame.outputs.console import clean
 from nearsame.outputs.report_page import ReportPage
 
-__all__ = ["NAMES", "Sources", "report", "verdict"]
+__all__ = ["NAMES", "Sources", "report", "shown_number", "verdict"]
 
 NAMES = {
     "jaccard": "Jaccard",
@@ -75,7 +75,7 @@ def verdict(comparison: Comparison) -> str:
     else:
         value = _value(comparison[comparison.measure])
     least = f"{float(comparison.threshold):g}"
-    shown = _shown_number(value, comparison.threshold)
+    shown = shown_number(value, comparison.threshold)
     if comparison.similar:
         return f"Near-duplicates: {NAMES[comparison.measure]} {shown} >= {least}."
     if value >= comparison.threshold:
@@ -100,17 +100,17 @@ def _measures(comparison: Comparison) -> Table:
     table.add_column("of", overflow="fold")
     for measured in comparison.measures:
         style = "bold" if measured.name == comparison.measure else ""
-        similarity = "" if measured.similarity is None else _shown_number(measured.similarity, comparison.threshold)
+        similarity = "" if measured.similarity is None else shown_number(measured.similarity, comparison.threshold)
         error = "" if measured.error is None else f" ± {measured.error:.3f}"
         of = f"{measured.of}; {measured.note}" if measured.note else measured.of
         table.add_row(NAMES[measured.name], similarity + error, _distance(measured, similarity), of, style=style)
     return table
 
 
-def _shown_number(value: Fraction | float, threshold: Fraction) -> str:
+def shown_number(value: Fraction | float, threshold: Fraction) -> str:
     """A similarity with four digits.
 
-    >>> [_shown_number(value, Fraction(4, 5)) for value in (Fraction(2, 3), 0.79999, 0.99999, 1.0)]
+    >>> [shown_number(value, Fraction(4, 5)) for value in (Fraction(2, 3), 0.79999, 0.99999, 1.0)]
     ['0.6667', '0.7999', '0.9999', '1.0000']
     """
     rounded = round(float(value), _DIGITS)

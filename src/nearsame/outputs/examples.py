@@ -3,7 +3,12 @@
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["spread"]
+__all__ = ["some", "spread"]
+
+
+def some(similarity: npt.NDArray[np.float64], same: npt.NDArray[np.bool_], count: int | None) -> npt.NDArray[np.int64]:
+    """Indices of so many pairs as `spread` chooses them, or of all in their order."""
+    return np.arange(similarity.size) if count is None else spread(similarity, same, count)
 
 
 def spread(similarity: npt.NDArray[np.float64], same: npt.NDArray[np.bool_], count: int) -> npt.NDArray[np.int64]:

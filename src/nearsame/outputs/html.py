@@ -9,7 +9,6 @@ import base64
 import hashlib
 import json
 from importlib.resources import files
-from math import floor
 from typing import Any
 
 from nearsame._version import __version__
@@ -18,7 +17,7 @@ from nearsame.answers.comparisons import Explanation
 from nearsame.answers.findings import Evaluation
 from nearsame.answers.reports import KINDS, RunReport
 from nearsame.outputs import cluster_layout, evaluations, explanation, plots, similarity_bars, walk_pictures
-from nearsame.outputs.promises import in_bytes
+from nearsame.outputs.promises import cut, in_bytes
 
 __all__ = ["evaluation_page", "explanation_page", "render", "report_page", "require", "require_templates"]
 
@@ -108,7 +107,7 @@ def render(name: str, *, script: str = "", **data: Any) -> str:
     jinja2, style = _jinja2(), _source("report.css")
     settings = {"autoescape": True, "trim_blocks": True, "lstrip_blocks": True, "undefined": jinja2.StrictUndefined}
     environment = jinja2.Environment(loader=jinja2.FunctionLoader(_source), **settings)
-    environment.filters |= {"number": "{:,}".format, "share": _cut, "bytes": in_bytes}
+    environment.filters |= {"number": "{:,}".format, "share": cut, "bytes": in_bytes}
     data |= {"script": script, "script_hash": _hashed(script), "style": style, "style_hash": _hashed(style)}
     return str(environment.get_template(name).render(**data)).lstrip()
 
@@ -132,11 +131,6 @@ def _source(name: str) -> str:
 def _hashed(text: str) -> str:
     """What a policy calls an inline script or style."""
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
-
-
-def _cut(value: float) -> str:
-    """A similarity, cut: nothing below a threshold looks as if it reached it."""
-    return f"{floor(value * 10_000) / 10_000:.4f}"
 
 
 def _setting(value: Any) -> str:

@@ -6,6 +6,7 @@
 
 from collections.abc import Mapping
 from fractions import Fraction
+from math import floor
 from typing import Any
 
 from nearsame.answers.stats import Stats
@@ -16,6 +17,7 @@ __all__ = [
     "component",
     "condition",
     "content",
+    "cut",
     "dropped",
     "guarantee",
     "in_bytes",
@@ -161,6 +163,15 @@ def plural(count: int, noun: str) -> str:
     'pairs'
     """
     return noun if count == 1 else f"{noun}s"
+
+
+def cut(value: float | Fraction) -> str:
+    """A similarity, cut and not rounded: nothing below a threshold looks as if it reached it.
+
+    >>> cut(0.79999)
+    '0.7999'
+    """
+    return f"{floor(value * 10_000) / 10_000:.4f}"
 
 
 def in_bytes(num_bytes: int) -> str:

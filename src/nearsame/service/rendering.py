@@ -6,10 +6,11 @@
 """
 
 from importlib.resources import files
-from math import floor
 from typing import Any
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined
+
+from nearsame.outputs.promises import cut
 
 __all__ = ["Templates"]
 
@@ -25,7 +26,7 @@ class Templates:
             lstrip_blocks=True,
             undefined=StrictUndefined,
         )
-        self._environment.filters |= {"number": _number, "share": _share}
+        self._environment.filters |= {"number": _number, "share": cut}
 
     def render(self, name: str, **data: Any) -> str:
         """A template filled in; a name that it needs and `data` does not have is an error."""
@@ -38,7 +39,3 @@ def _source(name: str) -> str:
 
 def _number(value: int) -> str:
     return f"{value:,}"
-
-
-def _share(value: float) -> str:
-    return f"{floor(value * 10_000) / 10_000:.4f}"

@@ -24,7 +24,6 @@ from nearsame.answers.reports import (
     SeenDocument,
     SeenPair,
     SideBySide,
-    SimilarityBin,
     StepCost,
 )
 from nearsame.arrow import Int64s
@@ -38,6 +37,7 @@ from nearsame.recipes.arguments import checked
 from nearsame.recipes.methods import Method
 from nearsame.studies.breakdowns import breakdowns, maps
 from nearsame.studies.cluster_graphs import graph
+from nearsame.studies.distributions import bins, cluster_table, grid, sizes
 from nearsame.studies.finished import Finished, Moved, finished
 from nearsame.studies.second_reading import Facts
 from nearsame.studies.side_by_side import Sides
@@ -51,9 +51,7 @@ _READ_CHARACTERS = 20_000_000  # compared for them
 _CLUSTERS = 200
 _GRAPHS, _MEMBERS = 12, 20  # clusters that are drawn, and how many of their members
 _ID_BYTES = 400_000  # of ids and sources
-_STEPS = 20  # between the threshold and 1
 _EXCERPT = 120
-_SIZES = ((2, 2), (3, 3), (4, 4), (5, 8), (9, 16), (17, 32), (33, 64), (65, 128), (129, 1024), (1025, 1 << 62))
 
 
 _NAMES = ["a_id", "a_source", "b_id", "b_source"]
@@ -101,10 +99,10 @@ class _Making:
             promise=guarantee(stats) if run.of == "dedup" else "",
             measured=measured(stats.audit) if stats.audit else "",
             remarks=tuple(self._remarks()),
-            bins=self._bins,
+            bins=bins(self._similarity, self._grid),
             thresholds=tuple(self._thresholds()),
             unmoved=run.fixed,
-            sizes=self._sizes,
+            sizes=sizes(self._cluster_table[1]),
             breakdowns=() if facts is None else breakdowns(run.sources.names, facts, self._touched),
             maps=() if facts is None else maps(run.sources.names, facts, self._keys),
             steps=tuple(self._steps()),
@@ -186,18 +184,7 @@ class _Making:
 
     @cached_property
     def _grid(self) -> list[Fraction]:
-        """Thresholds from that of the run to 1, in equal steps."""
-        least = Fraction(str(self.run.stats.least))
-        steps = [round(least + (1 - least) * step / _STEPS, 4) for step in range(_STEPS + 1)]
-        return [least, *dict.fromkeys(step for step in steps if step > least)]
-
-    @property
-    def _bins(self) -> tuple[SimilarityBin, ...]:
-        """By the grid; what a chain has joined below it comes first."""
-        edges = np.array([float(step) for step in self._grid])
-        counts = np.bincount(np.searchsorted(edges, self._similarity + 1e-12, side="right"), minlength=edges.size + 1)
-        below = [SimilarityBin(0.0, int(counts[0]))] if counts[0] else []
-        return (*below, *(SimilarityBin(*one) for one in zip(edges.tolist(), counts[1:].tolist(), strict=True)))
+        return grid(self.run.stats.least)
 
     @cached_property
     def _moved(self) -> list[tuple[Fraction, Moved]]:
@@ -231,20 +218,7 @@ class _Making:
         """Of clusters, largest first: number, documents, and a pair of it; the least similarity."""
         if self.run.of == "pairs":
             return np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0)
-        numbers, first, inverse, sizes = np.unique(
-            self.run.pairs.column("cluster").to_numpy(), return_index=True, return_inverse=True, return_counts=True
-        )
-        least = np.ones(numbers.size)
-        np.minimum.at(least, inverse, self._similarity)
-        order = np.lexsort((numbers, -sizes))
-        return numbers[order], sizes[order] + 1, first[order], least[order]
-
-    @property
-    def _sizes(self) -> tuple[tuple[str, int], ...]:
-        sizes = self._cluster_table[1]
-        counted = [(_range(low, high), int(((sizes >= low) & (sizes <= high)).sum())) for low, high in _SIZES]
-        last = max((at for at, (_, count) in enumerate(counted) if count), default=-1)
-        return tuple(counted[: last + 1])
+        return cluster_table(self.run.pairs.column("cluster").to_numpy(), self._similarity)
 
     def _steps(self) -> Iterator[StepCost]:
         volumes = self.run.stats.bytes
@@ -375,7 +349,3 @@ class _Making:
         if self._facts is None:
             return f"the sources cannot be read again: {self.unread}"
         return "" if self.run.sources.are_texts else "documents are numbers"
-
-
-def _range(low: int, high: int) -> str:
-    return f"{low:,}" if low == high else f"{low:,} or more" if high > 1 << 60 else f"{low:,}-{high:,}"

@@ -1,0 +1,58 @@
+"""How similar the pairs of a run are, and how large its clusters: counts that pages and notebooks draw."""
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from nearsame.answers.reports import SimilarityBin
+from nearsame.arrow import Int64s
+
+__all__ = ["bins", "cluster_table", "grid", "sizes"]
+
+_STEPS = 20  # between the threshold and 1
+_SIZES = ((2, 2), (3, 3), (4, 4), (5, 8), (9, 16), (17, 32), (33, 64), (65, 128), (129, 1024), (1025, 1 << 62))
+
+
+def grid(least: float) -> list[Fraction]:
+    """Thresholds from that of a run to 1, in equal steps."""
+    first = Fraction(str(least))
+    steps = [round(first + (1 - first) * step / _STEPS, 4) for step in range(_STEPS + 1)]
+    return [first, *dict.fromkeys(step for step in steps if step > first)]
+
+
+def bins(similarity: Any, steps: list[Fraction]) -> tuple[SimilarityBin, ...]:
+    """How many pairs there are from each step to the next; what a chain has joined below all of them comes first."""
+    edges = np.array([float(step) for step in steps])
+    counts = np.bincount(np.searchsorted(edges, similarity + 1e-12, side="right"), minlength=edges.size + 1)
+    below = [SimilarityBin(0.0, int(counts[0]))] if counts[0] else []
+    return (*below, *(SimilarityBin(*one) for one in zip(edges.tolist(), counts[1:].tolist(), strict=True)))
+
+
+def cluster_table(clusters: Int64s, similarity: Any) -> tuple[Int64s, Int64s, Int64s, Any]:
+    """Of clusters, largest first: number, documents, and a removed one of it; the least similarity.
+
+    Args:
+        clusters: Of each removed document the number of its cluster.
+        similarity: Of each to its witness.
+    """
+    numbers, first, inverse, counts = np.unique(clusters, return_index=True, return_inverse=True, return_counts=True)
+    least = np.ones(numbers.size)
+    np.minimum.at(least, inverse, similarity)
+    order = np.lexsort((numbers, -counts))
+    return numbers[order], counts[order] + 1, first[order], least[order]
+
+
+def sizes(documents: Int64s) -> tuple[tuple[str, int], ...]:
+    """How many clusters have so many documents: (documents, clusters).
+
+    >>> sizes(np.array([2, 2, 7]))
+    (('2', 2), ('3', 0), ('4', 0), ('5-8', 1))
+    """
+    counted = [(_range(low, high), int(((documents >= low) & (documents <= high)).sum())) for low, high in _SIZES]
+    last = max((at for at, (_, count) in enumerate(counted) if count), default=-1)
+    return tuple(counted[: last + 1])
+
+
+def _range(low: int, high: int) -> str:
+    return f"{low:,}" if low == high else f"{low:,} or more" if high > 1 << 60 else f"{low:,}-{high:,}"
