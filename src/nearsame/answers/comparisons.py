@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from nearsame.answers.shown import Shown
+from nearsame.answers.in_notebooks import InNotebooks
 from nearsame.recipes.choices import MeasureName
 
 __all__ = ["ComparedText", "Comparison", "Explanation", "Measured", "Passage", "Step"]
@@ -83,7 +83,7 @@ class Passage:
 
 
 @dataclass(frozen=True)
-class Comparison(Shown):
+class Comparison(InNotebooks):
     """Two texts by every measure, and what they share.
 
     Attributes:
@@ -151,7 +151,7 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Explanation(Shown):
+class Explanation(InNotebooks):
     """A method walked through with one text.
 
     Attributes:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from nearsame.answers.advice import Advice
-from nearsame.answers.shown import Shown
+from nearsame.answers.in_notebooks import InNotebooks
 from nearsame.files.inputs import Inputs
 from nearsame.recipes.choices import JudgedBy
 
@@ -109,7 +109,7 @@ class Expected:
 
 
 @dataclass(frozen=True)
-class Plan(Shown):
+class Plan(InNotebooks):
     """Bands and rows for MinHash, why these, and what they will miss.
 
     Attributes:
@@ -148,7 +148,7 @@ class Plan(Shown):
 
 
 @dataclass(frozen=True)
-class SimHashPlan(Shown):
+class SimHashPlan(InNotebooks):
     """What "within k bits" means for texts of a similarity, and what it takes to find such codes.
 
     Attributes:
@@ -273,7 +273,7 @@ class Scatter(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Evaluation(Shown):
+class Evaluation(InNotebooks):
     """Several methods on one corpus, against the exact answer or a truth.
 
     Attributes:

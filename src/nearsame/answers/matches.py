@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
-from nearsame.answers.shown import Shown
+from nearsame.answers.in_notebooks import InNotebooks
 from nearsame.recipes.choices import ReportedMeasure, StoreKind
 
 __all__ = [
@@ -38,7 +38,7 @@ class _Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Match(_Answer, Shown):
+class Match(_Answer, InNotebooks):
     """A document of the index that resembles the one that was asked about.
 
     Attributes:
@@ -76,7 +76,7 @@ class Match(_Answer, Shown):
         return "url" in self.found_by
 
 
-class Matches(list[Match], Shown):
+class Matches(list[Match], InNotebooks):
     """What resembles a document, best first.
 
     Attributes:

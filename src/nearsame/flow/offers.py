@@ -7,7 +7,7 @@ import os
 from importlib import import_module
 from typing import Any
 
-from nearsame.answers.shown import Shown
+from nearsame.answers.in_notebooks import InNotebooks
 from nearsame.recipes.arguments import checked, require_number
 
 __all__ = ["Offers", "Plots"]
@@ -43,7 +43,7 @@ class Plots:
         return _notebooks().clusters(self._found)
 
 
-class Offers(Shown):
+class Offers(InNotebooks):
     """What `Result` and `Pairs` show."""
 
     @property

@@ -2,10 +2,10 @@
 
 from importlib import import_module
 
-__all__ = ["Shown"]
+__all__ = ["InNotebooks"]
 
 
-class Shown:
+class InNotebooks:
     """Anything that a notebook shows as more than a line."""
 
     __slots__ = ()
