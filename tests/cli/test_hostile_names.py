@@ -76,7 +76,7 @@ def test_nothing_that_is_printed_commands_the_terminal(
     done = run(*filled)
     assert done.stdout + done.stderr
     assert [] == _OBEYED.findall(done.stdout + done.stderr)
-    assert 70 != done.exit_code
+    assert 70 != done.exit_code, done.stderr
 
 
 def test_notes_of_progress_are_printable(capsys: pytest.CaptureFixture[str]) -> None:

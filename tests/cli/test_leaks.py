@@ -134,7 +134,7 @@ def test_records_that_cannot_be_read_are_told(home: Path) -> None:
         ([], 2, "Missing option '--eval'"),
         (["--eval", "none.jsonl"], 3, "none.jsonl"),
         (["--eval", "quiz.jsonl", "--remove", "documents"], 2, "--remove documents does nothing without -o"),
-        (["--eval", "quiz.jsonl", "--overwrite"], 2, "--overwrite does nothing without -o or --markdown"),
+        (["--eval", "quiz.jsonl", "--overwrite"], 2, "--overwrite does nothing without -o, --markdown or --report"),
         (["--eval", "quiz.jsonl", "-o", "out.jsonl"], 2, "-o of leaks: that takes a folder, and out.jsonl is one file"),
         (["--eval", "quiz.jsonl", "-o", "-"], 2, "-o of leaks: that takes a folder, and - is standard output"),
         (["--eval", "quiz.jsonl", "--encoding", "idna"], 2, "encoding='idna' is not an encoding"),
@@ -154,3 +154,18 @@ def test_what_cannot_be_is_refused(
     assert status == result.exit_code, result.output
     assert said in result.stderr
     assert ["quiz.jsonl", "songs.jsonl", "train.jsonl"] == sorted(path.name for path in home.iterdir())
+
+
+def test_a_page_shows_items_beside_their_documents(home: Path) -> None:
+    """Both passages, with what they share marked, and nothing that a browser would run; or no text at all."""
+    page, plain, question = home / "page.html", home / "plain.html", " ".join(words(30, 1))
+    write_jsonl(home / "train.jsonl", [{"id": "<i>", "text": f"<script>{question} &amp;"}])
+    result = run("leaks", home / "train.jsonl", *_evals(home), "--report", page, "-q")
+    assert 0 == result.exit_code, result.stderr
+    shown = page.read_text("utf-8")
+    assert 2 == shown.count(f'<mark class="p0">{question}</mark>')
+    assert (True, False, False) == ("&lt;i&gt;" in shown, "<i>" in shown, "<script>" in shown)
+    assert 0 == run("leaks", home / "train.jsonl", *_evals(home), "--report", plain, "--report-without-texts").exit_code
+    assert question.split()[0] not in plain.read_text("utf-8").split()
+    for wrong in (["--report", home / "page.txt"], ["--report-without-texts"]):
+        assert 2 == run("leaks", home / "train.jsonl", *_evals(home), *wrong).exit_code

@@ -98,6 +98,16 @@ _RULE = options.section(
         help="A summary for a model card.",
         stands="none",
     ),
+    options.spec(
+        "--report",
+        metavar="FILE",
+        writes=options.FILE,
+        help="A page, .html: items with both passages side by side.",
+        stands="none",
+    ),
+    options.spec(
+        "--report-without-texts", is_flag=True, help="No text of an item or document in it.", stands="both passages"
+    ),
     options.overwriting("DIR and FILE", "if they exist."),
     options.in_json("Counts and leaked items"),
 )
@@ -132,6 +142,8 @@ def leaks(**given: Any) -> int:
             stats = found.write(directory, remove=given["remove"], overwrite=overwrite)
         if given["markdown"] is not None:
             found.write_markdown(given["markdown"], overwrite=overwrite)
+        if given["report"] is not None:
+            found.write_report(given["report"], texts=not given["report_without_texts"], overwrite=overwrite)
     if given["as_json"]:
         console.print_json({**found.record(), "stats": stats.record()})
     elif not given["quiet"]:
@@ -139,8 +151,8 @@ def leaks(**given: Any) -> int:
         show_leaks(report, {**found.record(), "stats": stats.record()}, found.skipped, found.passed_over)
         if directory is not None:
             report.written(directory, folder=True)
-        if given["markdown"] is not None:
-            report.written(given["markdown"])
+        for file in filter(None, (given["markdown"], given["report"])):
+            report.written(file)
     most, leaked = given["max_leaked"], found.stats.leaked
     if most is not None and leaked > most:
         what = "1 item" if leaked == 1 else f"{leaked:,} items"
@@ -152,11 +164,19 @@ def leaks(**given: Any) -> int:
 
 
 def _check(given: dict[str, Any]) -> None:
+    if given["report"] is not None:
+        from nearsame.outputs.destinations import by_ending
+        from nearsame.outputs.html import require_templates
+
+        by_ending(given["report"], {".html": None})
+        require_templates()
+    elif given["report_without_texts"]:
+        raise ConfigError("--report-without-texts does nothing without --report", hint="Add --report FILE.html.")
     if given["output"] is None:
         if given["remove"] != "none":
             raise ConfigError(f"--remove {given['remove']} does nothing without -o", hint="Add -o DIR.")
-        if given["overwrite"] and given["markdown"] is None:
-            raise ConfigError("--overwrite does nothing without -o or --markdown", hint="Leave it out.")
+        if given["overwrite"] and given["markdown"] is None and given["report"] is None:
+            raise ConfigError("--overwrite does nothing without -o, --markdown or --report", hint="Leave it out.")
         return
     from nearsame.outputs.destinations import require_folder
 

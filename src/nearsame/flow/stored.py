@@ -1,7 +1,9 @@
 """Indexes as documents to compare with: those that store texts, read as they are and never changed.
 
 1. Their texts are compared as those of any source, by the method of the run: so the settings of the index do not
-   matter, and what is promised is what the run promises.
+   matter, and what is promised is what the run promises. Shingles and sketches are hashes by the settings of the
+   index: no method of other settings can use them, MinHash's sketches miss pairs that an exact join promises, and
+   nobody could prove a removal again whose witness has no text. So an index of these is refused.
 2. What is read is one snapshot: the documents up to the last that was there, which `verify` reads again.
 """
 
@@ -68,7 +70,10 @@ def stored(where: str, columns: Columns, upto: Sequence[int] | None = None) -> M
         kind = store.settings.get("store")
         if kind != "text":
             message = f"{where} stores {'sketches' if kind == 'sketch' else 'shingles'}, and no texts to compare with"
-            hint = "Create it with --store text, or ask it about each document: nearsame index query."
+            hint = (
+                "Create it with --store text: hashes of one recipe prove no removal."
+                " Or add to it what resembles none of its documents, with nearsame index add --if-new."
+            )
             raise ConfigError(message, hint=hint)
         with store.reading() as reader:
             last = reader.last_number() if upto is None else upto[0]

@@ -3,7 +3,7 @@
 Everything shown stands in the record; nothing is computed here but words and shares.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -11,9 +11,10 @@ import pyarrow as pa
 from nearsame._version import __version__
 from nearsame.files.passed_over import PassedOver
 from nearsame.outputs.console import Report, clean, described
+from nearsame.outputs.html import render
 from nearsame.outputs.promises import in_bytes, plural
 
-__all__ = ["leaks_markdown", "show_leaks"]
+__all__ = ["leaks_markdown", "leaks_page", "show_leaks"]
 
 _SHOWN, _SHOWN_SKIPS, _COLUMNS = 10, 5, 6
 _WHY = {
@@ -70,8 +71,8 @@ def _items(report: Report, items: Sequence[Mapping[str, Any]]) -> None:
 
 def _remarks(report: Report, record: Mapping[str, Any], skipped: pa.Table, passed_over: PassedOver) -> None:
     report.line()
-    for reason, number in _unsought(record).items():
-        report.line(f"Not looked for: {_count(number, 'text')} {_WHY[reason]}.")
+    for sentence in _not_looked_for(record):
+        report.line(sentence)
     left_out = record["boilerplate"]
     if left_out:
         one = left_out[0]
@@ -107,6 +108,26 @@ def leaks_markdown(record: Mapping[str, Any]) -> str:
     if unsought:
         lines += ["", f"Texts of items that were not looked for: {'; '.join(unsought)}."]
     return "\n".join(lines) + "\n"
+
+
+def leaks_page(record: Mapping[str, Any], shown: Sequence[Mapping[str, Any]]) -> str:
+    """A page: counts, where items stand, and some of them with both passages."""
+    stats, total = record["stats"], len(record["items"])
+    some = "All of them" if len(shown) == total else f"{len(shown):,} of {total:,}"
+    return render(
+        "leaks.html",
+        heading="Contamination by benchmarks",
+        parts=[("summary", "Summary"), *([("items", "Leaked items")] if shown else [])],
+        found=_found(stats),
+        definition=_definition(record["settings"]),
+        benchmarks=[one | {"share": f"{one['leaked'] / max(one['items'], 1):.2%}"} for one in stats["benchmarks"]],
+        matrix=record["matrix"],
+        remarks=list(_not_looked_for(record)),
+        shown=shown,
+        shown_note=f"{some}, the largest score first, each with its first places. Coloured: what both sides have.",
+        versions={"nearsame": __version__},
+        settings=record["settings"],
+    )
 
 
 def _found(stats: Mapping[str, Any]) -> str:
@@ -148,6 +169,12 @@ def _by_source(matrix: Sequence[Mapping[str, Any]]) -> list[str]:
         numbers = " | ".join(f"{counts.get((benchmark, source), 0):,}" for source in sources)
         lines.append(f"| {_cell(benchmark)} | {numbers} |")
     return lines
+
+
+def _not_looked_for(record: Mapping[str, Any]) -> Iterator[str]:
+    """The same in sentences."""
+    for reason, number in _unsought(record).items():
+        yield f"Not looked for: {_count(number, 'text')} {_WHY[reason]}."
 
 
 def _unsought(record: Mapping[str, Any]) -> dict[str, int]:

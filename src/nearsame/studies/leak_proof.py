@@ -47,7 +47,9 @@ def proven(home: Path, train: Any, evals: Any, findings: Findings, *, everything
     parts = parts_of(listed, about.get("encodings", {}))
     opened = _benchmarks(home, about["call"], evals, record["settings"])
     names = {part.name for part in parts} | {part.name for found in opened.values() for part in found}
-    skips = Skips.read(home, findings, why_not_readable, names)
+    skips = Skips.read(home, Findings(), why_not_readable, names)  # a file may be on both sides, and its records twice
+    if skips.number is None:
+        findings.wrong("skipped.parquet", "it cannot be read")
     memory = _memory(home, parts, train)
     product = Product(about["columns"], skips.positions, memory)
     reader = Reader(

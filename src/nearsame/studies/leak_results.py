@@ -6,7 +6,7 @@
 
 import os
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -18,8 +18,8 @@ from nearsame.answers.leaks import BenchmarkCounts, LeakStats
 from nearsame.arrow import Rows
 from nearsame.files.passed_over import PassedOver
 from nearsame.outputs import folder
-from nearsame.outputs.destinations import require_folder
-from nearsame.outputs.leaks import leaks_markdown
+from nearsame.outputs.destinations import by_ending, require_folder
+from nearsame.outputs.leaks import leaks_markdown, leaks_page
 from nearsame.outputs.tables import RowNames, skipped_table
 from nearsame.recipes.arguments import checked
 from nearsame.recipes.choices import LeakRemoval
@@ -27,6 +27,7 @@ from nearsame.sources.manifest import manifest
 from nearsame.sources.reading import Reading
 from nearsame.studies.leak_removal import found_cuts, kept_parts, removed, write_kept, write_on_spark
 from nearsame.studies.leak_search import Searched
+from nearsame.studies.leak_sides import beside_each_other
 
 __all__ = ["Leaks"]
 
@@ -241,9 +242,33 @@ class Leaks:
         Raises:
             OutputError: The file cannot be written.
         """
+        self._write_file(path, self.markdown, overwrite=overwrite)
+
+    def write_report(self, path: str | os.PathLike[str], *, texts: bool = True, overwrite: bool = False) -> None:
+        """Write a page of what was found: counts, where, and items with both passages beside each other.
+
+        Args:
+            path: A .html file.
+            texts: Whether texts stand in it; without, only ids and counts do.
+            overwrite: Whether a file that exists is replaced.
+
+        Raises:
+            OutputError: The name is another, or the file cannot be written.
+            MissingExtraError: HTML needs the extra `report`.
+        """
+        by_ending(os.fspath(path), {".html": None})
+        size = self._searched.sought.rule.shingle_size
+
+        def page() -> str:
+            return leaks_page(self.record(), beside_each_other(self.items, self.spans, size, texts=texts))
+
+        self._write_file(path, page, overwrite=overwrite)
+
+    def _write_file(self, path: str | os.PathLike[str], made: Callable[[], str], *, overwrite: bool) -> None:
         place = folder.require_place(path, self._searched.inputs, folder=False, overwrite=overwrite)
-        with folder.appearing(place) as made:
-            made.write_text(self.markdown(), "utf-8")
+        text = made()
+        with folder.appearing(place) as file:
+            file.write_text(text, "utf-8")
 
     def _counts(self, number: int) -> BenchmarkCounts:
         items, own = self._searched.benchmarks[number], self._searched.places[:, 0] == number
