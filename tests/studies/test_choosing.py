@@ -1,5 +1,6 @@
 """What judged pairs speak for: the setting that made them, told with how sure one may be, and a command that runs."""
 
+import json
 import shlex
 
 import pyarrow as pa
@@ -12,7 +13,7 @@ from tests.cli.commands import run
 ALL = [f"w{number}" for number in range(4000)]
 
 
-def corpus(tmp_path, *, spoilt, num=60, weight=None):
+def corpus(tmp_path, *, spoilt, num=60, weight=None, menu=""):
     """Pairs of texts of fifty words, of which `spoilt(pair)` are others; those below 12 are called the same."""
     texts, lines = [], []
     for pair in range(num):
@@ -20,7 +21,7 @@ def corpus(tmp_path, *, spoilt, num=60, weight=None):
         other = list(own)
         for place in range(spoilt(pair)):
             other[place * 4 % 50] = f"x{pair}-{place}"
-        texts += [" ".join(own), " ".join(other)]
+        texts += [menu + " ".join(own), menu + " ".join(other)]
         label = int(spoilt(pair) < 6)
         lines.append(f"d{2 * pair}\td{2 * pair + 1}\t{label}" + (f"\t{weight(pair)}" if weight else ""))
     path = tmp_path / "truth.tsv"
@@ -49,10 +50,16 @@ def _spelt(one):
 
 
 def test_every_setting_is_what_the_product_makes_of_it(tmp_path):
-    """Precision and recall of each are those of a run of it, on the judged pairs."""
-    table, truth = corpus(tmp_path, spoilt=lambda pair: pair * 7 % 23, num=40)
+    """Precision and recall of each are those of a run of it, on the judged pairs: of one site, which has a menu."""
+    table, truth = corpus(tmp_path, spoilt=lambda pair: pair * 7 % 23, num=40, menu=" ".join(ALL[:40]) + " ")
+    table = table.append_column("url", pa.array([f"http://a.example/{row}" for row in range(len(table))]))
     tried = ns.evaluate(table, methods=["digest"], truth=truth, apart=False).advice.tried
     assert {"jaccard", "cosine", "containment", "simhash"} == {one.label.split(":")[0] for one in tried}
+    by_label = {one.label: one for one in tried}
+    dropped = ns.evaluate(table, methods=["digest"], truth=truth, apart=False, drop_boilerplate=50).advice.tried
+    [common] = [one for one in dropped if one.label == "jaccard:drop_boilerplate=50"]
+    assert by_label["jaccard:boilerplate_per_host=0.5"].curve == common.curve != by_label["jaccard"].curve
+    assert {"simhash:k=12:confirm=jaccard", "containment:jaccard_floor=0.5"} < by_label.keys()
     scores = ns.evaluate(table, methods=[_spelt(one) for one in tried], truth=truth, apart=False).scores
     for one, score in zip(tried, scores, strict=True):
         known = ns.pairs(table, method=_recipe(one), audit=False).table
@@ -81,6 +88,31 @@ def test_the_command_runs(tmp_path, monkeypatch):
     assert 0 == run(*command[1:], "-o", "clean", "-q", "--no-audit").exit_code
 
 
+def test_pages_are_tried_with_all_their_text_too(tmp_path):
+    """Beside their main content: by what both make of a page, and the command says which."""
+    table, truth = corpus(tmp_path, spoilt=lambda pair: 30 * (pair % 2), num=12)
+    (tmp_path / "pages.jsonl").write_text("".join(json.dumps(line) + "\n" for line in map(_page, *_columns(table))))
+    run_of = dict(methods=["digest"], truth=truth, html_column="html", apart=False)
+    advice = ns.evaluate(str(tmp_path / "pages.jsonl"), **run_of).advice
+    [text] = [one for one in advice.tried if one.label == "jaccard --extract text"]
+    [main] = [one for one in advice.tried if one.label == "jaccard"]
+    of_text = ns.evaluate(str(tmp_path / "pages.jsonl"), extract="text", **run_of).advice
+    assert [text.curve] == [one.curve for one in of_text.tried if one.label == "jaccard"]
+    assert text.threshold < main.threshold
+    assert ("--extract", "text") == text.arguments[-2:]
+    assert not any("--extract" in one.label for one in of_text.tried)
+
+
+def _columns(table):
+    return table.column("id").to_pylist(), table.column("text").to_pylist()
+
+
+def _page(name, text):
+    """A page whose menu is larger than its text, and no other's."""
+    menu = "".join(f"<li><a href='/{name}/{item}'>{name} item {item}</a></li>" for item in range(40))
+    return {"id": name, "html": f"<html><body><nav><ul>{menu}</ul></nav><main><p>{text}.</p></main></body></html>"}
+
+
 def test_pairs_may_stand_for_others(tmp_path):
     """A weight is how many: precision and recall are of all that they stand for."""
     table, truth = corpus(tmp_path, spoilt=lambda pair: 4 * (pair % 4), weight=lambda pair: 10 if pair % 4 == 2 else 1)
@@ -106,19 +138,15 @@ def test_of_a_whole_truth_all_else_is_false(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("lines", "settings", "why"),
-    [
-        ("d0\td1\t1", {}, "no pair is judged false"),
-        ("d0\td1\t0", {}, "no pair is judged true"),
-        ("d0\td1\t0\nd0\td2\t1", {"drop_boilerplate": 5}, "without dropping boilerplate"),
-    ],
+    ("lines", "why"),
+    [("d0\td1\t1", "no pair is judged false"), ("d0\td1\t0", "no pair is judged true")],
 )
-def test_where_nothing_can_be_advised_it_says_why(tmp_path, lines, settings, why):
+def test_where_nothing_can_be_advised_it_says_why(tmp_path, lines, why):
     """And the rest of the evaluation stands."""
     truth = tmp_path / "truth.tsv"
     truth.write_text(lines, "utf-8")
     table = pa.table({"id": ["d0", "d1", "d2"], "text": ["a b c", "a b d", "a b c"]})
-    found = ns.evaluate(table, methods=["jaccard"], truth=truth, apart=False, **settings)
+    found = ns.evaluate(table, methods=["jaccard"], truth=truth, apart=False)
     assert why in found.advice
     assert why in evaluations.text(found)
     assert why in evaluations.result_line(found)
@@ -152,4 +180,4 @@ def test_people_s_own_curve_on_real_pages(data_dir):
     assert known == curve
     assert known[0.6] == (round(found.scores[0].precision, 2), round(found.scores[0].recall, 2))
     held = found.advice.held_out.f1
-    assert 0.75 < held.low < held.value < held.high < 0.86
+    assert 0.73 < held.low < held.value < held.high < 0.86

@@ -203,6 +203,19 @@ def test_codes_have_a_question_of_their_own():
     assert found.truth.endswith("own question: an exact join")
 
 
+def test_boilerplate_is_dropped_from_the_exact_answer_too():
+    """Of all documents, and of hosts, by the URLs of a column; a process of its own is warmed by such a recipe, too."""
+    menu = " ".join(f"menu{item}" for item in range(60))
+    texts = [f"{menu} {' '.join(f'w{row // 2}-{word + row % 2}' for word in range(30))}" for row in range(40)]
+    pages = table(texts).append_column("page", pa.array([f"http://a.example/{row}" for row in range(40)]))
+    methods = ["jaccard:drop_boilerplate=20", "jaccard:boilerplate_per_host=0.5", "minhash:boilerplate_per_host=0.5"]
+    found = ns.evaluate(pages, methods=methods, url_column="page", apart=False)
+    assert [(20, 20, 20)] * 3 == [(score.pairs, score.true_pairs, score.both) for score in found.scores]
+    assert 1 == contenders.run_here(contenders.contenders(methods, {})[1], contenders._WARM).a.size
+    with pytest.raises(ns.ConfigError, match="anything in the column 'url2'"):
+        ns.evaluate(pages, methods=methods, url_column="url2", apart=False)
+
+
 def test_a_question_with_too_many_answers_is_a_note(monkeypatch):
     """And costs the others nothing."""
 

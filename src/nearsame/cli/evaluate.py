@@ -55,6 +55,7 @@ _EVALUATING = options.section(
     ),
     sourceoptions.TEXT_COLUMN,
     sourceoptions.ID_COLUMN,
+    sourceoptions.url_column("Column of URLs, for boilerplate of hosts."),
 )
 
 

@@ -17,14 +17,14 @@ from nearsame.clock import Clock
 from nearsame.engines.base import Stage
 from nearsame.flow.arrays import Arrays
 from nearsame.flow.boilerplate import drops_boilerplate, hosts_for, without_boilerplate
-from nearsame.flow.corpus import Corpus, Met, Question, State
+from nearsame.flow.corpus import Corpus, Dropped, Met, Question, State
 from nearsame.flow.steps import Steps, steps
 from nearsame.recipes.methods import Method
 from nearsame.stages.clusters.policies import order_of
 from nearsame.stages.pairs.expand import Groups, Listed, by_priority, check_number, fewer_pairs
 from nearsame.stages.pairs.join import JoinedPairs
 
-__all__ = ["beside", "decide", "join", "joining", "prepare", "steps"]
+__all__ = ["beside", "decide", "featured", "join", "joining", "prepare", "steps"]
 
 Some = TypeVar("Some", bound=Corpus)
 
@@ -35,18 +35,8 @@ def prepare(
     corpus: Some, method: Method, clock: Clock, *, ready_items: bool = False, listing: bool = False
 ) -> State[Some]:
     """Read all documents, and bring together those that share a key."""
-    engine, step = corpus.engine, steps(method, ready_items=ready_items, listing=listing and corpus.at_once)
-    hosts = hosts_for(corpus, method)
-    with clock("features", corpus.size_bytes):
-        flow, frequencies = engine.map(corpus.load(method, step), *step.features), None
-        if not drops_boilerplate(method):
-            flow, frequencies = _weighed(flow, corpus, method, step)
-        features = corpus.kept(flow, "features")
-    features, dropped = without_boilerplate(features, corpus, method, clock, hosts)
-    if step.weigh and drops_boilerplate(method):  # what is dropped weighs nothing
-        with clock("weights"):
-            flow, frequencies = _weighed(features, corpus, method, step)
-            features = corpus.kept(flow)
+    step = steps(method, ready_items=ready_items, listing=listing and corpus.at_once)
+    features, frequencies, dropped = featured(corpus, method, step, clock)
     with clock("identical"):
         features, corpus = corpus.described(features)
         either = listing and step.larger_first  # one side may contain the other, or be contained
@@ -56,6 +46,22 @@ def prepare(
     keys = step.keys
     met = Met() if keys is None else corpus.once(lambda: _meet(leaders, corpus, method, step, keys, clock))
     return State(method, step, corpus, leaders, met, frequencies, dropped)
+
+
+def featured(corpus: Corpus, method: Method, step: Steps, clock: Clock) -> tuple[Any, Any, Dropped]:
+    """What all documents are compared by: (features, the frequencies that weigh them, what was dropped)."""
+    hosts = hosts_for(corpus, method)
+    with clock("features", corpus.size_bytes):
+        flow, frequencies = corpus.engine.map(corpus.load(method, step), *step.features), None
+        if not drops_boilerplate(method):
+            flow, frequencies = _weighed(flow, corpus, method, step)
+        features = corpus.kept(flow, "features")
+    features, dropped = without_boilerplate(features, corpus, method, clock, hosts)
+    if step.weigh and drops_boilerplate(method):  # what is dropped weighs nothing
+        with clock("weights"):
+            flow, frequencies = _weighed(features, corpus, method, step)
+            features = corpus.kept(flow)
+    return features, frequencies, dropped
 
 
 def _weighed(features: Any, corpus: Corpus, method: Method, step: Steps) -> tuple[Any, Any]:

@@ -20,12 +20,13 @@ __all__ = ["DocumentSample", "sample"]
 
 @dataclass(frozen=True)
 class DocumentSample:
-    """Documents as a table of `id` and `text`, in the order of reading."""
+    """Documents as a table of `id`, `text` and, where it was read and any has one, `url`, in the order of reading."""
 
     table: pa.Table
     num_documents: int  # of the whole source
     all_ids: pa.Array  # of the whole source, by row
     rows: npt.NDArray[np.int64]  # which of them these are
+    of_pages: bool = False  # texts were taken out of web pages
 
     @property
     def is_whole(self) -> bool:
@@ -90,8 +91,11 @@ def sample(
     table = drawn.close()
     rows = table.column("row").cast(pa.int64()).to_numpy()
     ids = _ids(reading)
-    texts = table.column("text").cast(pa.large_string())
-    return DocumentSample(pa.table({"id": ids.take(pa.array(rows)), "text": texts}), reading.num_documents, ids, rows)
+    columns = {"id": ids.take(pa.array(rows)), "text": table.column("text").cast(pa.large_string())}
+    if reading.columns.beside:
+        urls = reading.beside(reading.columns.beside[0])
+        columns |= {"url": urls.take(pa.array(rows))} if urls.null_count < len(urls) else {}
+    return DocumentSample(pa.table(columns), reading.num_documents, ids, rows, extract is not None)
 
 
 def _ids(reading: Reading) -> pa.Array:

@@ -5,6 +5,8 @@
 3. Where all pairs that are not listed count as false, every setting lists its pairs from `LISTED_FROM` on; what one of
    them lists is a false pair to all, and no threshold below that is tried.
 4. Sketches that only estimate a similarity (MinHash) are not tried: they find what the exact join of it finds, or less.
+5. A combination of two measures is a setting whose second one stands still: its pairs have the similarity of the first
+   where they pass the second, and none else.
 """
 
 import shlex
@@ -21,8 +23,10 @@ from nearsame.answers.advice import Advice, Judgement, Tried
 from nearsame.arrow import Rows
 from nearsame.clock import Progress
 from nearsame.errors import TooManyPairsError
-from nearsame.recipes.counterparts import as_codes
-from nearsame.recipes.methods import Method, SimHash, by_name
+from nearsame.flow.boilerplate import drops_boilerplate
+from nearsame.recipes.choices import Extract
+from nearsame.recipes.counterparts import exact_question
+from nearsame.recipes.methods import Containment, Cosine, Jaccard, Method, SimHash
 from nearsame.sources.truth import Truth
 from nearsame.stages.pairs.agreement import pack
 from nearsame.studies import verdicts
@@ -35,6 +39,9 @@ __all__ = ["LISTED_FROM", "advice"]
 LISTED_FROM = Fraction(1, 2)
 _SIZES = {"words": (1, 2, 3, 5), "chars": (3, 5, 8)}
 _MOST_BITS = 16  # SimHash's k
+_CONFIRMED_BITS = (12, 16)  # where shingles confirm (M. Henzinger, SIGIR 2006: shingles and SimHash are best together)
+_FLOOR, _ABOVE = Fraction(1, 2), 0.001  # of Jaccard beside containment, and what a threshold is above it
+_OF_HOST = Fraction(1, 2)  # of its documents have what is boilerplate
 _FOLDS, _LEAST_GROUPS = 5, 10
 _RESAMPLES, _LEAST_RESAMPLES, _WORK = 1000, 100, 100_000_000
 _FEW = 30  # judged pairs of a kind, below which an answer is a guess
@@ -51,38 +58,47 @@ class _Setting:
     """A method with the shingles that it goes by."""
 
     recipe: Method
+    extract: Extract | None = None  # how texts are taken out of pages, where that is not how they were
+
+    @property
+    def label(self) -> str:
+        """What it is called."""
+        return contenders([self.recipe], {})[0].label + (f" --extract {self.extract}" if self.extract else "")
 
     @property
     def is_code(self) -> bool:
-        """Whether it goes by the bits of codes."""
-        return self.recipe.measure == "hamming"
+        """Whether it goes by the bits of codes alone."""
+        return self.recipe.reports == "hamming"
 
     @property
     def bits(self) -> int:
         """Of a code."""
         return int(self.recipe.get("bits"))
 
-    @property
-    def floor(self) -> float:
-        """The least similarity that it can be asked for."""
-        return 1 - _MOST_BITS / self.bits if self.is_code else 0.0
-
-    def listing(self) -> Method:
-        """What lists its pairs where nobody has judged all of them."""
-        return self.recipe.raised(self.floor if self.is_code else LISTED_FROM)
+    def floor(self, *, is_whole: bool) -> float:
+        """The least similarity that it can be asked for, or is listed from."""
+        if self.is_code:
+            return 1 - _MOST_BITS / self.bits
+        beside = self.recipe.get("jaccard_floor")
+        return max(float(LISTED_FROM) if is_whole else 0.0, 0.0 if beside is None else float(beside) + _ABOVE)
 
     def scores(self, table: pa.Table, a: Rows, b: Rows) -> Floats:
-        """The similarity of pairs; 0 where one of the two has nothing to be compared by."""
-        if self.is_code:
-            distances = code_distances(as_codes(self.recipe), table, a, b)
-            return np.where(distances < 0, 0.0, 1 - distances / self.bits)
+        """The similarity of pairs; 0 where one of the two has nothing to be compared by, or a second measure fails."""
+        question = exact_question(self.recipe)
+        if isinstance(self.recipe, SimHash):
+            distances = code_distances(self.recipe, table, a, b)
+            if self.is_code:
+                return np.where(distances < 0, 0.0, 1 - distances / self.bits)
+            near = (distances >= 0) & (distances <= self.recipe.k)
+            return np.where(near, features_of(question, table).similarity(a, b), 0.0)
         features = features_of(self.recipe, table)
         match self.recipe.measure:
             case "cosine":
                 return features.cosine(a, b)
             case "containment":
                 least = np.minimum(features.sizes[a], features.sizes[b])
-                return np.asarray(features.shared(a, b) / np.maximum(least, 1))
+                shares = np.asarray(features.shared(a, b) / np.maximum(least, 1))
+                return np.where(features.similarity(a, b) >= float(self.recipe.get("jaccard_floor") or 0), shares, 0.0)
             case _:
                 return features.similarity(a, b)
 
@@ -118,7 +134,7 @@ class _Scored:
 
 
 def advice(  # noqa: PLR0913  (judged pairs of a corpus, and how a user named both)
-    table: pa.Table,
+    texts: Mapping[Extract | None, pa.Table],
     judged: Truth,
     shingles: Mapping[str, Any],
     *,
@@ -129,7 +145,7 @@ def advice(  # noqa: PLR0913  (judged pairs of a corpus, and how a user named bo
     """The setting that judged pairs speak for; or why none can be advised.
 
     Args:
-        table: the documents.
+        texts: the documents; of web pages also by other ways to take texts out of them.
         judged: what people say of pairs of them.
         shingles: settings that the user has chosen: they go for every setting that is tried.
         named: the sources and their columns, as arguments of a command.
@@ -138,12 +154,10 @@ def advice(  # noqa: PLR0913  (judged pairs of a corpus, and how a user named bo
     """
     if not judged.is_true.any() or (judged.is_true.all() and not judged.is_whole):
         return f"no pair is judged {'false' if judged.is_true.any() else 'true'}, and it takes both to choose a setting"
-    if {"drop_boilerplate", "boilerplate_per_host"} & shingles.keys():
-        return "settings are chosen without dropping boilerplate"
-    settings = _settings(shingles)
-    a, b, known, notes = _pool(table, judged, settings, progress, threads)
-    scored = list(_scored(table, (a, b), settings, judged, progress))
-    groups, drawn = verdicts.grouped(a, b, len(table))
+    settings = _settings(shingles, texts)
+    a, b, known, notes = _pool(texts, judged, settings, progress, threads)
+    scored = list(_scored(texts, (a, b), settings, judged, progress))
+    groups, drawn = verdicts.grouped(a, b, len(texts[None]))
     weights = np.ones(a.size)
     if judged.weights is not None:
         weights[: judged.a.size] = judged.weights
@@ -171,40 +185,48 @@ def advice(  # noqa: PLR0913  (judged pairs of a corpus, and how a user named bo
     )
 
 
-def _settings(shingles: Mapping[str, Any]) -> list[_Setting]:
+def _settings(shingles: Mapping[str, Any], texts: Mapping[Extract | None, pa.Table]) -> list[_Setting]:
     """What is tried: first what the user has named, or the default, then all others."""
     own = {name: value for name, value in shingles.items() if name not in ("unit", "shingle_size", "whitespace")}
-    first = {name: shingles[name] for name in ("unit", "shingle_size", "whitespace") if name in shingles}
-    ways: list[dict[str, Any]] = [first]
-    for kind, sizes in _SIZES.items():
-        ways += [{"unit": kind, "shingle_size": size} for size in sizes]
-    recipes = [by_name("jaccard", **own, **way) for way in ways]
-    recipes += [by_name("cosine", **own, unit="words", shingle_size=size) for size in (1, 2, 3)]
-    recipes += [by_name("cosine", **own, unit="chars", shingle_size=5)]
-    recipes += [by_name("containment", **own, unit="words", shingle_size=size) for size in (3, 5)]
+    first = {**own, **{name: shingles[name] for name in ("unit", "shingle_size", "whitespace") if name in shingles}}
+    sizes = [{"unit": kind, "shingle_size": size} for kind, sizes in _SIZES.items() for size in sizes]
+    recipes: list[Method] = [Jaccard(**first), *(Jaccard(**{**own, **way}) for way in sizes)]
+    recipes += [Cosine(**own, unit="words", shingle_size=size) for size in (1, 2, 3)]
+    recipes += [Cosine(**own, unit="chars", shingle_size=5)]
+    recipes += [Containment(**own, unit="words", shingle_size=size) for size in (3, 5)]
+    recipes += [Containment(**own, jaccard_floor=_FLOOR)]
     known = {name: value for name, value in own.items() if name in SimHash.model_fields}
     ways_of_codes: tuple[dict[str, Any], ...] = ({}, {"weights": "tf"}, {"shingle_size": 3})
     recipes += [SimHash(**known, **way) for way in ways_of_codes]
+    recipes += [SimHash(**known, confirm="jaccard", k=k) for k in _CONFIRMED_BITS]
+    if "url" in texts[None].column_names and not drops_boilerplate(recipes[0]):
+        recipes += [Jaccard(**first, boilerplate_per_host=_OF_HOST)]
+    settings = [*map(_Setting, recipes), *(_Setting(Jaccard(**first), other) for other in texts if other)]
     seen: dict[str, _Setting] = {}
-    for recipe in recipes:
-        seen.setdefault(recipe.name + recipe.model_dump_json(), _Setting(recipe))
+    for setting in settings:
+        seen.setdefault(setting.label + setting.recipe.model_dump_json(), setting)
     return list(seen.values())
 
 
 def _pool(
-    table: pa.Table, judged: Truth, settings: list[_Setting], progress: Progress, threads: int | None
+    texts: Mapping[Extract | None, pa.Table],
+    judged: Truth,
+    settings: list[_Setting],
+    progress: Progress,
+    threads: int | None,
 ) -> tuple[Rows, Rows, npt.NDArray[np.bool_], list[Tried]]:
     """(a, b, whether it is true) of the pairs that count, judged ones first; and the settings that are left out."""
     if not judged.is_whole:
         return judged.a, judged.b, judged.is_true, []
     known, more, left_out = pack(judged.a, judged.b), [np.zeros(0, np.int64)], []
     for setting in list(settings):
-        progress.begin(f"listing {_label(setting.recipe)}")
+        progress.begin(f"listing {setting.label}")
+        lowest = setting.recipe.raised(repr(setting.floor(is_whole=True)))
         try:
-            pairs = listed(setting.listing(), table, threads)
+            pairs = listed(lowest, texts[setting.extract], threads)
         except TooManyPairsError as error:
             settings.remove(setting)
-            left_out.append(Tried(_label(setting.recipe), note=f"not tried: {error.message}"))
+            left_out.append(Tried(setting.label, note=f"not tried: {error.message}"))
             continue
         more.append(np.setdiff1d(pack(pairs.a, pairs.b), known))
     false = np.unique(np.concatenate(more))
@@ -213,15 +235,24 @@ def _pool(
 
 
 def _scored(
-    table: pa.Table, pairs: tuple[Rows, Rows], settings: list[_Setting], judged: Truth, progress: Progress
+    texts: Mapping[Extract | None, pa.Table],
+    pairs: tuple[Rows, Rows],
+    settings: list[_Setting],
+    judged: Truth,
+    progress: Progress,
 ) -> Iterator[_Scored]:
-    """Each setting with the similarity of all pairs, computed over the documents that stand in one of them."""
+    """Each setting with the similarity of all pairs, computed over the documents that stand in one of them.
+
+    What is boilerplate, all documents say.
+    """
     rows, places = np.unique(np.concatenate(pairs), return_inverse=True)
-    few, (a, b) = table.take(pa.array(rows)), np.split(places, 2)
+    few = np.split(places, 2)
     for setting in settings:
-        progress.begin(_label(setting.recipe))
-        floor = setting.floor if setting.is_code or not judged.is_whole else float(LISTED_FROM)
-        yield _Scored(setting, setting.scores(few, a, b), floor)
+        progress.begin(setting.label)
+        table = texts[setting.extract]
+        some = drops_boilerplate(setting.recipe)
+        scores = setting.scores(table, *pairs) if some else setting.scores(table.take(pa.array(rows)), *few)
+        yield _Scored(setting, scores, setting.floor(is_whole=judged.is_whole))
 
 
 def _tried(one: _Scored, judged: Verdicts, won: float) -> Tried:
@@ -229,8 +260,9 @@ def _tried(one: _Scored, judged: Verdicts, won: float) -> Tried:
     line = verdicts.curve(one.scores, judged, one.floor)
     recipe = one.setting.at(threshold)
     cut = f"k={recipe.get('k')}" if one.setting.is_code else repr(threshold)
+    read = ("--extract", one.setting.extract) if one.setting.extract else ()
     tried = Tried(
-        _label(one.setting.recipe), cut, _arguments(recipe), recipe.record(), threshold,
+        one.setting.label, cut, (*_arguments(recipe), *read), recipe.record(), threshold,
         f1=f1, won=won, curve=line.trades(),
     )  # fmt: skip
     at = tried.at(threshold)
@@ -265,10 +297,6 @@ def _held_out(scored: list[_Scored], judged: Verdicts, number: int) -> Judgement
     return Judgement(*verdicts.shares(found, judged, number))
 
 
-def _label(recipe: Method) -> str:
-    return contenders([recipe], {})[0].label
-
-
 def _arguments(recipe: Method) -> tuple[str, ...]:
     """How `nearsame dedup` is told a recipe."""
     given = ["--method", recipe.name]
@@ -281,7 +309,8 @@ def _arguments(recipe: Method) -> tuple[str, ...]:
         else:
             several = isinstance(value, list | tuple | set | frozenset)
             given += [option, ",".join(sorted(value)) if several else str(value)]
-    own = ("--threshold", repr(float(recipe.least))) if recipe.get("k") is None else ("--k", str(recipe.get("k")))
+    by_bits = recipe.reports == "hamming"
+    own = ("--k", str(recipe.get("k"))) if by_bits else ("--threshold", repr(float(recipe.least)))
     given += [] if own[0] in given else own  # also where it is the default
     return tuple(given)
 

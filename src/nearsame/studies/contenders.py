@@ -40,11 +40,15 @@ from nearsame.stages.clusters.policies import Keep
 from nearsame.stages.pairs.exact_baselines import MOST_COMPARED, WAYS
 from nearsame.stages.pairs.expand import Groups
 
-__all__ = ["Contender", "Outcome", "contenders", "listed", "run_apart", "run_here"]
+__all__ = ["Contender", "Outcome", "contenders", "listed", "reading_of", "run_apart", "run_here"]
 
 _MOST_PAIRS = 50_000_000
 _WARM = pa.table(
-    {"id": ["a", "b", "c"], "text": pa.array(["a rose is a rose", "a rose is a rose", "a daisy"], pa.large_string())}
+    {
+        "id": ["a", "b", "c"],
+        "text": pa.array(["a rose is a rose", "a rose is a rose", "a daisy"], pa.large_string()),
+        "url": ["http://example.org/"] * 3,
+    }
 )
 
 
@@ -200,10 +204,9 @@ def listed(recipe: Method, table: pa.Table, threads: int | None = None, *, most:
     Raises:
         TooManyPairsError: There are more than `most`.
     """
-    reading = Reading(open_parts([table], columns=Columns()), Columns())
     engine = _Counting(threads or 0)
     try:
-        state = pipeline.prepare(Arrays(reading, engine, Keep.parse("first")), recipe, Clock(), listing=True)
+        state = pipeline.prepare(Arrays(reading_of(table), engine, Keep.parse("first")), recipe, Clock(), listing=True)
         groups = Groups(state.corpus.best, mirror=state.step.mirror)
         parts = list(pipeline.join(state, Question(recipe.least, "pairs"), groups, most or _MOST_PAIRS))
     finally:
@@ -211,6 +214,12 @@ def listed(recipe: Method, table: pa.Table, threads: int | None = None, *, most:
     a, b, similarity = (np.concatenate([getattr(part, name) for part in parts]) for name in ("a", "b", "similarity"))
     order = np.lexsort((b, a))
     return Outcome(a[order], b[order], similarity[order], engine.num_compared)
+
+
+def reading_of(table: pa.Table) -> Reading:
+    """The reading of documents in memory: `id`, `text`, and `url` where that is known."""
+    columns = Columns(beside=tuple(name for name in ("url",) if name in table.column_names))
+    return Reading(open_parts([table], columns=columns), columns)
 
 
 class _Counting(Local):

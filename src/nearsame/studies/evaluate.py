@@ -22,7 +22,6 @@ import pyarrow as pa
 from nearsame.answers.advice import Advice
 from nearsame.answers.findings import Closing, Evaluation, Lost, Score
 from nearsame.arrow import Rows
-from nearsame.clock import Progress
 from nearsame.errors import ConfigError, TooManyPairsError
 from nearsame.files.inputs import Inputs, several
 from nearsame.flow.options import DocumentOptions, ThreadOptions
@@ -30,7 +29,7 @@ from nearsame.flow.page_reading import sampled, with_pages
 from nearsame.installation import versions
 from nearsame.outputs.steps import logged
 from nearsame.recipes.arguments import checked, require_number
-from nearsame.recipes.choices import JudgedBy
+from nearsame.recipes.choices import Extract, JudgedBy
 from nearsame.recipes.counterparts import exact_join, exact_question
 from nearsame.recipes.given import Number
 from nearsame.recipes.methods import Cosine, Jaccard, Method
@@ -67,6 +66,7 @@ class EvaluateOptions(DocumentOptions, ThreadOptions, ShingleSettings, total=Fal
     """What only `evaluate` takes: what is a true pair, what is shown, how methods run."""
 
     least_label: Annotated[float, Doc("The least label that says that a pair is true."), Default(1.0)]
+    url_column: Annotated[str | None, Doc("The column of URLs, for boilerplate of hosts; default `url`.")]
     near: Annotated[Number, Doc("Least similarity of the pairs in the closing table."), Default(0.9)]
     measure: Annotated[
         JudgedBy | None,
@@ -114,8 +114,12 @@ def evaluate(
     measure = options["measure"] or "jaccard"
     nearly = (Cosine if measure == "cosine" else Jaccard)(threshold=options["near"], **shingles)
     held = nearly if options["measure"] else None
-    columns = with_pages(Columns(text=options["text_column"], id=options["id_column"]), options)
+    beside = (options["url_column"] or "url",)
+    columns = with_pages(Columns(text=options["text_column"], id=options["id_column"], beside=beside), options)
     taken = read_sample(source, truth, columns, sample_size)
+    if options["url_column"] is not None and "url" not in taken.table.column_names:
+        message = f"no document has anything in the column {options['url_column']!r}"
+        raise ConfigError(message, hint="Name the column of URLs with url_column (--url-column).")
     judged = None if truth is None else _judged(str(os.fspath(truth)), taken, options["least_label"])
     field_ = _Field(taken, nearly, judged, threads, [exact_question(one.recipe, held) for one in chosen])
     outcomes = []
@@ -126,6 +130,13 @@ def evaluate(
     asked = zip(field_.questions, outcomes, strict=True)
     scores = tuple(_score(field_, question, *outcome) for question, outcome in asked)
     closing, lost = _closing(field_, outcomes)
+    advised: Advice | str = ""
+    if judged is not None:
+        texts: dict[Extract | None, pa.Table] = {None: taken.table}
+        if taken.of_pages and options["extract"] is None and _is_of_files(source):
+            texts["text"] = read_sample(source, truth, replace(columns, extract="text"), sample_size).table
+        named = _named(source, options)
+        advised = advice(texts, judged, shingles, named=named, progress=watcher, threads=threads)
     return Evaluation(
         documents=len(taken.table),
         of_documents=taken.num_documents,
@@ -135,7 +146,7 @@ def evaluate(
         closing=closing,
         lost=lost,
         scatter=lost_pairs.scatter([contender.recipe for contender in chosen], taken.table, nearly),
-        advice="" if judged is None else _advice(field_, shingles, _named(source, options), watcher),
+        advice=advised,
         settings={"methods": [contender.record() for contender in chosen], "near": nearly.record(), "seed": 0},
         versions=versions(_PACKAGES),
         inputs=inputs,
@@ -319,16 +330,15 @@ def _lost(method: str, ids: pa.ChunkedArray, missing: _Answer, at: int, why: str
     return Lost(method, a, b, float(missing.similarity[at]), why)
 
 
-def _advice(field_: _Field, shingles: Mapping[str, Any], named: list[str], watcher: Progress) -> Advice | str:
-    if field_.judged is None:
-        return ""
-    return advice(field_.taken.table, field_.judged, shingles, named=named, progress=watcher, threads=field_.threads)
+def _is_of_files(source: Any) -> bool:
+    """Whether it can be read once more."""
+    return all(isinstance(path, (str, os.PathLike)) and os.fspath(path) != "-" for path in several(source))
 
 
 def _named(source: Any, options: Mapping[str, Any]) -> list[str]:
     """The sources as arguments of a command, with the options that say how they are read."""
     sources = several(source)
     paths = [os.fspath(path) for path in sources if isinstance(path, (str, os.PathLike))]
-    said = {name: options[name] for name in ("text_column", "id_column", "html_column", "extract")}
+    said = {name: options[name] for name in ("text_column", "id_column", "url_column", "html_column", "extract")}
     given = [word for name, value in said.items() if value for word in (f"--{name.replace('_', '-')}", str(value))]
     return [*(paths if len(paths) == len(sources) else ["SOURCE"]), *given]

@@ -17,19 +17,20 @@ import pyarrow as pa
 
 from nearsame.answers.findings import Scatter
 from nearsame.arrow import Rows
+from nearsame.clock import Clock
 from nearsame.engines.local import Local
 from nearsame.errors import TooManyPairsError
 from nearsame.flow import pipeline
+from nearsame.flow.arrays import Arrays
 from nearsame.kernels.hamming_search import distances
 from nearsame.kernels.scores import Bound
 from nearsame.recipes.counterparts import as_codes
 from nearsame.recipes.methods import Jaccard, Method, MinHash, SimHash
-from nearsame.sources import Columns, open_parts
-from nearsame.sources.reading import Reading
+from nearsame.stages.clusters.policies import Keep
 from nearsame.stages.keys.bands import BandKeys
 from nearsame.stages.pairs import measures
 from nearsame.stages.pairs.given_pairs import Features, Gather
-from nearsame.studies.contenders import Outcome, listed
+from nearsame.studies.contenders import Outcome, listed, reading_of
 
 __all__ = ["ComparedPairs", "can_lose", "code_distances", "features_of", "pairwise", "scatter", "why"]
 
@@ -46,15 +47,12 @@ def can_lose(recipe: Method | None) -> bool:
 
 
 def features_of(recipe: Method, table: pa.Table) -> Features:
-    """The features of all documents by a recipe: what they are compared by."""
-    engine, step = Local(), pipeline.steps(recipe)
+    """The features of all documents by a recipe, without boilerplate if it says so: what they are compared by."""
+    engine = Local()
     try:
-        flow = engine.load(Reading(open_parts([table], columns=Columns()), Columns()))
-        for stage in step.features:
-            flow = engine.map(flow, stage)
-        if step.weigh is not None:
-            flow, _ = step.weigh(flow, engine)
-        return Gather.close(engine.fold(engine.keep(flow), Gather()))
+        corpus = Arrays(reading_of(table), engine, Keep.parse("first"))
+        features, *_ = pipeline.featured(corpus, recipe, pipeline.steps(recipe), Clock())
+        return Gather.close(engine.fold(features, Gather()))
     finally:
         engine.close()
 
