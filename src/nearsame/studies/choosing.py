@@ -243,16 +243,18 @@ def _scored(
 ) -> Iterator[_Scored]:
     """Each setting with the similarity of all pairs, computed over the documents that stand in one of them.
 
-    What is boilerplate, all documents say.
+    What is boilerplate, all documents say. A setting that is as good as another one everywhere is left out.
     """
     rows, places = np.unique(np.concatenate(pairs), return_inverse=True)
-    few = np.split(places, 2)
+    few, seen = np.split(places, 2), list[Floats]()
     for setting in settings:
         progress.begin(setting.label)
         table = texts[setting.extract]
         some = drops_boilerplate(setting.recipe)
         scores = setting.scores(table, *pairs) if some else setting.scores(table.take(pa.array(rows)), *few)
-        yield _Scored(setting, scores, setting.floor(is_whole=judged.is_whole))
+        if not any(np.array_equal(scores, others) for others in seen):
+            seen.append(scores)
+            yield _Scored(setting, scores, setting.floor(is_whole=judged.is_whole))
 
 
 def _tried(one: _Scored, judged: Verdicts, won: float) -> Tried:
