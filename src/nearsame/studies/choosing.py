@@ -25,7 +25,7 @@ from nearsame.clock import Progress
 from nearsame.errors import TooManyPairsError
 from nearsame.flow.boilerplate import drops_boilerplate
 from nearsame.recipes.choices import Extract
-from nearsame.recipes.counterparts import exact_question
+from nearsame.recipes.counterparts import as_codes, exact_question
 from nearsame.recipes.methods import Containment, Cosine, Jaccard, Method, SimHash
 from nearsame.sources.truth import Truth
 from nearsame.stages.pairs.agreement import pack
@@ -84,13 +84,12 @@ class _Setting:
 
     def scores(self, table: pa.Table, a: Rows, b: Rows) -> Floats:
         """The similarity of pairs; 0 where one of the two has nothing to be compared by, or a second measure fails."""
-        question = exact_question(self.recipe)
-        if isinstance(self.recipe, SimHash):
-            distances = code_distances(self.recipe, table, a, b)
+        if self.recipe.measure == "hamming":
+            distances = code_distances(as_codes(self.recipe), table, a, b)
             if self.is_code:
                 return np.where(distances < 0, 0.0, 1 - distances / self.bits)
-            near = (distances >= 0) & (distances <= self.recipe.k)
-            return np.where(near, features_of(question, table).similarity(a, b), 0.0)
+            near = (distances >= 0) & (distances <= self.recipe.get("k"))
+            return np.where(near, features_of(exact_question(self.recipe), table).similarity(a, b), 0.0)
         features = features_of(self.recipe, table)
         match self.recipe.measure:
             case "cosine":
