@@ -3,7 +3,7 @@
 1. ```console: lines after `$ ` are commands, the lines below each its output. No output shown: none is compared.
 2. ```python: run as it stands, in one namespace for the page; a ```text block right below it is what it printed.
 3. ```sh: one command a line, without `$`; comments are dropped, and nothing is compared.
-4. ```py: the code of another tool, which is not in our environment; the page says when it was run. ```text: nothing.
+4. ```text: nothing.
 5. In what is shown, `...` stands for the rest of a word or of a line, and a line of it alone for any lines.
 6. `nearsame ...` runs in this process, anything that needs a shell in one. A command that fails fails the page, unless
    `; echo $?` shows its exit code.

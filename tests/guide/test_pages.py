@@ -79,7 +79,7 @@ def _run(page: Path) -> list[tuple[Block, str]]:
             if block.shown:
                 renewed.append((block.shown, _settled(block.shown.text, printed, block.text)))
         else:
-            assert block.kind in ("text", "py"), f"```{block.kind} is not run: {block.text}"
+            assert block.kind == "text", f"```{block.kind} is not run: {block.text}"
     return renewed
 
 

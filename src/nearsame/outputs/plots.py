@@ -183,7 +183,7 @@ def _curves_chart(curves: list[PlanCurve], threshold: float, title: str, axis: s
         color=alt.Color("setting:N", scale=colours, title=None, legend=alt.Legend(orient="right")),
     )  # fmt: skip
     rule = alt.Chart(alt.Data(values=[{"similarity": threshold}])).mark_rule(color=_GREY, strokeDash=[4, 4])
-    heading = alt.TitleParams(title, subtitle=f"the dashed line: {threshold:g}", anchor="start")
+    heading = alt.TitleParams(title, subtitle=f"dashed: the threshold, {threshold:g}", anchor="start")
     padding = {"left": 5, "top": 5, "right": 16, "bottom": 5}  # as above
     return alt.layer(rule.encode(x="similarity:Q"), lines).properties(
         width=_WIDTH, height=_HEIGHT, title=heading, padding=padding
