@@ -20,7 +20,7 @@ from nearsame.engines.checkpoints import Checkpoints
 from nearsame.engines.local import Local
 from nearsame.engines.space import num_bytes
 from nearsame.errors import ConfigError, SourceError
-from nearsame.files.inputs import several
+from nearsame.files.inputs import Inputs, several
 from nearsame.flow import audits, costs, layers, pipeline, templates
 from nearsame.flow.arrays import HOST, Arrays
 from nearsame.flow.calls import call_record
@@ -37,6 +37,7 @@ from nearsame.flow.checks import (
     with_method_hint,
 )
 from nearsame.flow.corpus import Question
+from nearsame.flow.decisions import Decisions, Given
 from nearsame.flow.evidence import BESIDE, OneForm, PageFacts
 from nearsame.flow.identities import identity, with_kept_seed
 from nearsame.flow.layers import Layers, chosen_layers, needs_bare, with_guesses
@@ -100,6 +101,14 @@ class DedupOptions(RunOptions, total=False):
             " frequencies of TF-IDF are counted in all documents together."
         ),
     ]
+    decisions: Annotated[
+        Given | None,
+        Doc(
+            "What people have decided about pairs: files as a report saves and `nearsame review` writes them, or"
+            " records with `id1`, `id2`, `label` and `keep`. Two with the label `no` are not removed for each other,"
+            " and the one that `keep` names comes before all others. See docs/decide.md."
+        ),
+    ]
     urls: Annotated[
         CanonicalUrl | OneForm | None,
         Doc("How URLs are made canonical: `CanonicalUrl()` if None, or rules that `UrlRules.load` has read."),
@@ -154,15 +163,20 @@ def dedup(
     group_by = options["group_by"]
     if group_by is not None:
         columns = replace(columns, order=tuple(dict.fromkeys((*columns.order, *({group_by} - {HOST})))))
+    decisions = None if options["decisions"] is None else Decisions.of(options["decisions"])
+    if decisions is not None and use is not None:
+        message = f"decisions and use={use!r}: layers remove documents before anybody could be asked about them"
+        raise ConfigError(message, hint="Leave one of them out.")
     settings: dict[str, Any] = {
         **({} if group_by is None else {"group_by": group_by}),
+        **({} if decisions is None else {"decisions": decisions.record()}),
         "keep": keep if isinstance(keep, str) else list(keep), "within": within, "clusters": clusters,
         "ties": policy.ties, "order_column": options["order_column"],
     }  # fmt: skip
     named = None if chosen is None else with_guesses(chosen, urls)
-    asked = _Asked(method, policy, columns, options, settings, named, urls, within)
+    asked = _Asked(method, policy, columns, options, settings, named, urls, within, decisions=decisions)
     if options["engine"] is not None:
-        refuse_on_spark(use=use, urls=options["urls"])
+        refuse_on_spark(use=use, urls=options["urls"], decisions=options["decisions"])
         return required.met_by(_on_spark(asked).dedup(source, against, policy, settings))
     if named is not None:
         settings |= {"use": list(named), "urls": urls.record()}
@@ -246,6 +260,7 @@ class _Asked:
     urls: CanonicalUrl | OneForm = field(default_factory=CanonicalUrl)
     within: bool = True
     listing: bool = False
+    decisions: Decisions | None = None
 
     def __post_init__(self) -> None:
         for name in ("threads", "batch_rows"):
@@ -337,13 +352,16 @@ def _prepared(sides: tuple[Any, Any], asked: _Asked) -> Run:
     settings |= {"guesses": guesses.record()} if layers.GUESSED in used else {}
     known = {} if workdir is None else identity(reading, recipe, asked.keep, listing=asked.listing, layers=before)
     known |= {} if group_by is None else {"group_by": group_by}
-    inputs = inputs_of(sides, parts, recipe, workdir)
+    known |= {"chosen": asked.decisions.order_digest} if asked.decisions and asked.decisions.chosen else {}
+    inputs = inputs_of(sides, parts, recipe, workdir) + Inputs.of(
+        () if asked.decisions is None else asked.decisions.files
+    )
     engine = asked.engine(known, recipe.stored_ratio)
     try:
         pages = PageFacts(reading, asked.urls, required=layered)
         first_layers = _first_layers(pages, asked, guesses, clock, engine) if layered else None
         if first_layers is None:
-            corpus = Arrays(reading, engine, asked.keep, group_by=group_by)
+            corpus = Arrays(reading, engine, asked.keep, group_by=group_by, decisions=asked.decisions)
             state = pipeline.prepare(corpus, recipe, clock, ready_items=ready, listing=asked.listing)
         else:
             state = first_layers.then(reading, recipe, engine, clock)

@@ -37,6 +37,7 @@ class Recorded:
         method: The recipe; None: the layers that ran need none.
         call: Names of sources, and all options that can change the answer.
         urls: What made URLs one, where that was asked for.
+        decisions: What people had decided, if they had.
         written: How it was written, as `Result.write` takes it.
     """
 
@@ -44,6 +45,7 @@ class Recorded:
     method: Method | None
     call: Mapping[str, Any]
     urls: Any
+    decisions: Any
     written: Mapping[str, bool]
 
     def side(self, name: str) -> tuple[str, ...] | None:
@@ -91,7 +93,7 @@ def rerun(output: str | Path, source: Any = None, *, against: Any = None, **opti
         record.side("source") if source is None else source,
         method=record.method,
         against=other,
-        **{**asked, **record.call["options"], **options, "urls": record.urls},
+        **{**asked, **record.call["options"], **options, "urls": record.urls, "decisions": record.decisions},
     )
 
 
@@ -127,6 +129,7 @@ def _recorded(folder: Path, home: str) -> Recorded:
         None if use is not None and "text" not in use else method_of(recipe),
         call,
         None if urls is None else _urls(urls, home),
+        recipe.get("decisions"),
         about["written"],
     )
 

@@ -140,6 +140,11 @@ class Stats:
         layers: with `use`, for each layer: documents that it looked at, those that it removed, how many of these
             have another text than their witness there, and how many have inherited the keeper of that witness, which
             a later layer removed.
+        decisions: what became of what people have decided: how many were `read`; of these, pairs kept `apart` that are
+            similar, `chosen` documents that stay while the other goes, and what changes nothing (`confirmed`,
+            `unsure`); how many pairs of documents are `both_kept` so though they are similar; and how many no longer
+            fit: they are `not_similar`, `overruled` by what comes before, or `lost`, with `lost_ids`, some of the ids
+            that no document has, or several.
         evidence: where documents have URLs, for how many of the removed ones each kind of evidence holds.
         same_host: of the removed ones, those whose witness is of the same host (or of the listed pairs, those of one
             host); None where no URL is known.
@@ -191,6 +196,7 @@ class Stats:
     measure: ReportedMeasure | Literal[""] = ""
     least: float = 1.0
     layers: tuple[dict[str, Any], ...] = ()
+    decisions: dict[str, Any] = field(default_factory=dict)
     evidence: dict[str, int] = field(default_factory=dict)
     same_host: int | None = None
     cross_host: int | None = None

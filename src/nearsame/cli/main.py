@@ -45,6 +45,7 @@ _NAMES = (
     "urls",
     "mirrors",
     "report",
+    "review",
     "verify",
     "rerun",
     "restore",

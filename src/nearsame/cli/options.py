@@ -248,6 +248,14 @@ deciding = section(
     ),
     spec("--no-within", is_flag=True, help="Compare with --against only.", stands="within, too"),
     spec(
+        "--decisions",
+        multiple=True,
+        metavar="FILE",
+        reads=True,
+        help="Obey what people have decided: a file that nearsame review writes or a report saves. May be repeated.",
+        stands="none",
+    ),
+    spec(
         "--clusters",
         type=words(ClusterKind),
         default="greedy",

@@ -7,6 +7,7 @@
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -16,13 +17,16 @@ from nearsame.arrow import Rows
 from nearsame.engines.base import Machine
 from nearsame.errors import ConfigError
 from nearsame.flow.corpus import Met, Question, State
+from nearsame.flow.decisions import Decisions, Located
 from nearsame.flow.steps import OneSide, Steps
 from nearsame.kernels import tokens
 from nearsame.kernels.buckets import Meeting
+from nearsame.outputs.tables import RowNames
 from nearsame.recipes.methods import Method
 from nearsame.sources.base import Columns, RecordRoom
 from nearsame.sources.reading import Reading
 from nearsame.sources.sizes import text_bytes
+from nearsame.stages.clusters.apart import Apart
 from nearsame.stages.clusters.keepers import NOBODY, Decided, inherit
 from nearsame.stages.clusters.policies import Keep, Order, ranks, readable
 from nearsame.stages.features.document_facts import About, CountEntries, CountRows, Describe
@@ -54,6 +58,7 @@ class Arrays:
         best: the best row with equal features.
         notes: what one must know of the priority.
         group_by: what two documents must have in common to be compared: a column that was read, or `host`.
+        decisions: what people have decided, if they have.
     """
 
     reading: Reading
@@ -64,6 +69,7 @@ class Arrays:
     best: Rows = field(default_factory=_no_rows)
     notes: tuple[str, ...] = ()
     group_by: str | None = None
+    decisions: Decisions | None = None
 
     at_once = True
 
@@ -86,6 +92,19 @@ class Arrays:
     def leads(self) -> npt.NDArray[np.bool_]:
         """Which rows stand for all that have equal features."""
         return np.asarray(self.best == np.arange(self.best.size))
+
+    @cached_property
+    def decided(self) -> Located | None:
+        """What people have decided, by row."""
+        if self.decisions is None:
+            return None
+        names = RowNames(self.reading.origins, [part.name for part in self.reading.all_parts])
+        return self.decisions.located(names.of(np.arange(self.about.sizes.size))[0])
+
+    @cached_property
+    def apart(self) -> Apart | None:
+        """What was told apart of the documents that stand for all others."""
+        return None if self.decided is None else self.decided.between(self.best)
 
     def hosts_by(self, share: float) -> Callable[[], Hosts]:
         """What gives the hosts of all documents once these have been read.
@@ -138,7 +157,8 @@ class Arrays:
 
     def ranked(self, order: Order) -> "Arrays":
         """A corpus that knows each document's place in an order."""
-        places, notes = placed(order, self.keep, self.about, self.reading)
+        chosen = None if self.decided is None else self.decided.places(self.about.sizes.size)
+        places, notes = placed(order, self.keep, self.about, self.reading, chosen)
         return replace(self, ranks=places, notes=notes)
 
     def collapsed(self, features: Any) -> "Arrays":
@@ -177,7 +197,7 @@ class Arrays:
     def rule(self, step: Steps, question: Question, one_side: OneSide = None) -> Any:
         """The rule that answers a question."""
         weights = np.bincount(self.best, minlength=self.best.size)
-        return question.rule(step, self.num_against, weights, one_side)
+        return question.rule(step, self.num_against, weights, one_side, self.apart)
 
     def answer(self, state: State["Arrays"], question: Question) -> Decided:
         """Who of the leaders goes, and by whose witness."""
@@ -188,7 +208,10 @@ class Arrays:
 
     def inherit(self, decision: Decided, *, within: bool) -> Decided:
         """The same of all documents."""
-        return inherit(decision, self.best, self.num_against, within=within)
+        whole = inherit(decision, self.best, self.num_against, within=within)
+        if self.decided is None:
+            return whole
+        return self.decided.among_copies(whole, self.best, self.ranks, self.num_against, within=within)
 
 
 def _room(step: Steps, engine: Machine) -> RecordRoom:
@@ -223,8 +246,18 @@ def require_host(columns: Columns, num_documents: int, num_hosts: int) -> None:
         raise ConfigError(message, hint="Name the column of URLs with url_column (--url-column).")
 
 
-def placed(order: Order, keep: Keep, about: About, reading: Reading) -> tuple[Rows, tuple[str, ...]]:
-    """By row its place in an order, and what one must know of the values that decide it."""
+def placed(
+    order: Order, keep: Keep, about: About, reading: Reading, chosen: Rows | None = None
+) -> tuple[Rows, tuple[str, ...]]:
+    """By row its place in an order, and what one must know of the values that decide it.
+
+    Args:
+        order: the columns that decide, what counts most first.
+        keep: the policies that name some of them.
+        about: what is known of documents.
+        reading: where they come from.
+        chosen: by row a place that comes before all that `keep` says.
+    """
     size, values = about.sizes.size, reading.orders
     columns: dict[str, Any] = {
         "side": (np.arange(size) >= reading.num_against).astype(np.int64),
@@ -239,4 +272,8 @@ def placed(order: Order, keep: Keep, about: About, reading: Reading) -> tuple[Ro
         notes += told
     if any(name == "id" for name, _ in order):
         columns["id"] = reading.origins.column("id")
+    if chosen is not None:
+        columns["chosen"] = chosen
+        first = sum(name in ("side", "size") for name, _ in order)  # which nobody can choose otherwise
+        order = (*order[:first], ("chosen", True), *order[first:])
     return ranks(order, columns, size), notes

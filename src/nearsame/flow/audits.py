@@ -205,12 +205,15 @@ def _partners(  # noqa: PLR0913, PLR0917  (of whom, by what, drawn how, whom to 
     asked = affordable(state.method, threshold, asked, int(state.corpus.best.size), ranking)
     rows = asked.rows
     groups = state.corpus.engine.groups
-    most = most if groups is None else ALL_PARTNERS  # the first ones may be of other groups
+    apart = state.corpus.apart
+    most = most if groups is None and apart is None else ALL_PARTNERS  # the first ones may not count
     stage = partners_stage(state.method, threshold, asked, ranking(rows), most)
     pairs = state.corpus.engine.collect(state.corpus.engine.map(state.leaders, stage))
     owners, partners = (pairs.column(name).to_numpy() for name in ("owner", "row"))
-    same = slice(None) if groups is None else groups[rows[owners]] == groups[partners]
-    return rows, owners[same], partners[same]
+    counts = np.ones(owners.size, np.bool_) if groups is None else groups[rows[owners]] == groups[partners]
+    if apart is not None:
+        counts &= ~apart.holds(rows[owners], state.corpus.best[partners])
+    return rows, owners[counts], partners[counts]
 
 
 def _least(rows: Rows, origins: pa.Table, most: int, seed: int = 0) -> Rows:

@@ -13,7 +13,7 @@ from nearsame.files.inputs import is_address, several
 __all__ = ["call_record", "names_again", "names_given"]
 
 _OF_THE_MACHINE = ("batch_rows", "engine", "memory", "progress", "threads", "workdir")
-_BESIDE = (*_OF_THE_MACHINE, "urls")  # of which the recipe says what they are
+_BESIDE = (*_OF_THE_MACHINE, "decisions", "urls")  # of which the recipe says what they are
 
 
 def call_record(

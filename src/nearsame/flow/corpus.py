@@ -17,11 +17,13 @@ from nearsame.arrow import Rows
 from nearsame.flow.steps import OneSide, Steps
 from nearsame.recipes.choices import ClusterKind
 from nearsame.recipes.methods import Method
+from nearsame.stages.clusters.apart import Apart
 from nearsame.stages.clusters.components import Connected
 from nearsame.stages.clusters.keepers import Greedy
 from nearsame.stages.clusters.policies import Keep, Order
 from nearsame.stages.features.frequencies import FrequencyTable
 from nearsame.stages.features.host_boilerplate import Hosts
+from nearsame.stages.pairs.join import AllPairs
 from nearsame.stages.pairs.linking import Linking
 
 __all__ = ["NOTHING_DROPPED", "Corpus", "Dropped", "DroppedOfHost", "Met", "Question", "State"]
@@ -85,7 +87,9 @@ class Question:
         """Who goes, as a run with these settings asks it of a method."""
         return cls(method.least, settings["clusters"], settings["within"])
 
-    def rule(self, step: Steps, num_against: int, weights: Rows, one_side: OneSide = None) -> Any:
+    def rule(
+        self, step: Steps, num_against: int, weights: Rows, one_side: OneSide = None, apart: Apart | None = None
+    ) -> Any:
         """The rule that answers it.
 
         Args:
@@ -93,16 +97,18 @@ class Question:
             num_against: documents with a number below it are the `against` side.
             weights: how many documents each stands for.
             one_side: which stand for documents of the `against` side only.
+            apart: pairs that were told apart.
         """
         bound = step.bound(self.threshold)
         match self.kind:
             case "pairs":
                 return step.joining(bound, one_side)
             case "greedy":
-                return step.deciding(Greedy(bound, num_against, self.within))
+                return step.deciding(Greedy(bound, num_against, self.within, apart))
             case "components":
-                linking = step.deciding(Linking(bound, num_against, self.within))
-                return Connected(linking, bound, weights, num_against, self.within)
+                # What is left out since a pair joins it already may not be joined without that pair.
+                linking = AllPairs(bound) if apart else Linking(bound, num_against, self.within)
+                return Connected(step.deciding(linking), bound, weights, num_against, self.within, apart)
 
 
 class Corpus(Protocol):

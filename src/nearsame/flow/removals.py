@@ -213,6 +213,7 @@ class Removals:
             "removed": self.decided.rows.size,
             "chained": int(self.chained.sum()),
             "layers": self._layer_counts(),
+            "decisions": self._decided(),
         }
         if self.evidence is not None:
             counts["evidence"] = self.evidence.counts()
@@ -254,6 +255,14 @@ class Removals:
         if self.run.reading.skipped:
             by_name["skipped"] = self.run.skipped
         return by_name
+
+    def _decided(self) -> dict[str, Any]:
+        """What became of what people have decided."""
+        corpus, settings = self.state.corpus, self.run.settings
+        if corpus.decided is None:
+            return {}
+        bound = self.state.step.bound(self.method.least)
+        return corpus.decided.counts(corpus, self.state.meeting, bound, self.decided, within=settings["within"])
 
     def _layer_counts(self) -> tuple[dict[str, Any], ...]:
         if self.layers is None or self.settled is None:

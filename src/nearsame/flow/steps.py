@@ -66,7 +66,7 @@ class Steps(NamedTuple):
     sketches: Stage | None = None
     keys: Callable[[Any], Stage] | None = None  # from the counts (or None); None: equal features are all there is
     by_sketch: bool = False  # verified by the sketches, not by the features
-    deciding: Callable[[Greedy | Linking], Any] = lambda rule: rule
+    deciding: Callable[[Greedy | Linking | AllPairs], Any] = lambda rule: rule
     joining: Callable[[Bound, OneSide], Any] = lambda bound, _: AllPairs(bound)
     searched: Callable[[Any, Any], dict[str, Any]] = lambda *_: {}  # by the rule that joins what has met: how
     notes: tuple[str, ...] = ()  # what one must know to read the answer

@@ -41,7 +41,9 @@ def guarantee(stats: Stats) -> str:
 
 def _promised(stats: Stats) -> str:
     linked = stats.component is not None
-    return promise(stats.recipe, Asked(stats.measure, stats.least, across=bool(stats.against), linked=linked))
+    decided = stats.decisions.get("both_kept", 0)
+    asked = Asked(stats.measure, stats.least, across=bool(stats.against), linked=linked, decided=decided)
+    return promise(stats.recipe, asked)
 
 
 def _layered(stats: Stats) -> str:

@@ -23,11 +23,34 @@ def remarks(stats: Stats, passed_over: PassedOver) -> Iterator[str]:
     ):
         if count:
             yield f"{count:,} {plural(count, 'document')} {remark}."
+    if stats.decisions:
+        yield from _decided(stats.decisions)
     if stats.dropped_shingles:
         yield dropped(stats)
     yield from filter(None, (shuffled(stats), *(f"Note: {note}." for note in stats.notes)))
     yield from _about_pages(stats.pages, stats.recipe)
     yield from passed_over.sentences()
+
+
+def _decided(said: Mapping[str, Any]) -> Iterator[str]:
+    """What became of decisions, and which no longer fit.
+
+    >>> said = {"read": 3, "apart": 1, "chosen": 0, "confirmed": 0, "unsure": 1, "both_kept": 1}
+    >>> list(_decided(said | {"not_similar": 0, "overruled": 0, "lost": 1, "lost_ids": ["x"]}))[1]
+    '1 decision no longer fits: ids that no document has, or several have (x): 1.'
+    """
+    obeyed = {"apart": "kept apart", "chosen": "chosen to stay", "confirmed": "confirmed", "unsure": "unsure"}
+    counted = [f"{said['read']:,} read", *(f"{said[name]:,} {what}" for name, what in obeyed.items() if said[name])]
+    yield f"Decisions: {', '.join(counted)}."
+    why = {
+        "lost": f"ids that no document has, or several have ({', '.join(said['lost_ids'])})",
+        "not_similar": "no duplicates here",
+        "overruled": "the chosen one goes, or both stay",
+    }
+    odd = [f"{what}: {said[name]:,}" for name, what in why.items() if said[name]]
+    if odd:
+        total = sum(said[name] for name in why)
+        yield f"{total:,} {plural(total, 'decision')} no longer {'fits' if total == 1 else 'fit'}: {'; '.join(odd)}."
 
 
 def _about_pages(pages: Mapping[str, Any], recipe: Mapping[str, Any]) -> Iterator[str]:

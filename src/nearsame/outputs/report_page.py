@@ -1,6 +1,9 @@
 """A report with tables in it."""
 
+from collections.abc import Iterable
+
 from rich.console import RenderableType
+from rich.text import Text
 
 from nearsame.outputs.console import Report
 
@@ -18,3 +21,22 @@ class ReportPage(Report):
     def show(self, renderable: RenderableType) -> None:
         """Print a table, or what else Rich can lay out, within the width of the page."""
         self._console.print(renderable, width=self._width)
+
+    def height(self, lines: Iterable[str]) -> int:
+        """How many lines of the page some texts take."""
+        return sum(len(Text(line).wrap(self._console, self._width)) for line in lines)
+
+    def passage(self, text: Text, most: int | None) -> None:
+        """Print a text of several lines, and of a longer one how much follows."""
+        lines = text.wrap(self._console, self._width - 2)
+        shown = lines if most is None or len(lines) <= most else lines[: most - 1]
+        for line in shown:
+            line.rstrip()
+            line.pad_left(2)
+            self._console.print(line, overflow="fold", crop=False)
+        if len(shown) < len(lines):
+            self.line(f"  (... {len(lines) - len(shown):,} more lines)", style="dim")
+
+    def clear(self) -> None:
+        """Begin the page anew, where there is a terminal."""
+        self._console.clear()

@@ -15,11 +15,12 @@ import pyarrow.compute as pc
 
 from nearsame.proofs.claims import Claims
 from nearsame.proofs.counting import Boilerplate
+from nearsame.proofs.decided import Decided
 from nearsame.proofs.tally import Tally
 from nearsame.proofs.verdict import Findings
 from nearsame.recipes.methods import Method
 
-__all__ = ["check_counts", "unproven"]
+__all__ = ["check_counts", "check_decisions", "unproven"]
 
 _NAME = "stats.json"
 _KEY_BYTES = 21  # of a key with its row, its place and a flag
@@ -77,6 +78,16 @@ def check_counts(
     findings.wrong_all(_NAME, _volumes(claims, tally, has_changed=findings.num_problems > 0))
 
 
+def check_decisions(claims: Claims, decided: Decided, findings: Findings) -> None:
+    """Report every count of decisions that is not so; those of methods that may miss pairs cannot all be known."""
+    known = decided.counts(lambda key: claims.line(key) is not None)
+    said = claims.stats.get("decisions", known)
+    findings.count("counts", len(known))
+    for name, value in known.items():
+        if said.get(name) != value:
+            findings.wrong(_NAME, f"decisions.{name} is {_shown(said.get(name))}, and should be {_shown(value)}")
+
+
 def _shown(value: Any) -> str:
     return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
 
@@ -126,6 +137,8 @@ def _from_tables(claims: Claims) -> dict[str, Any]:
 def _from_settings(claims: Claims) -> dict[str, Any]:
     expected: dict[str, Any] = {"measure": claims.method.reports, "least": float(claims.method.least)}
     expected["ignored"] = claims.ignored
+    if "decisions" not in claims.recipe:
+        expected["decisions"] = {}
     if claims.recipe["clusters"] == "greedy" or not len(claims.removed):
         expected |= {"component": None, "chained": 0}
     elif claims.stats.get("component") is not None:

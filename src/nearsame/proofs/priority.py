@@ -8,7 +8,7 @@
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from nearsame.recipes.choices import KEEP_BY_COLUMN, KEEP_PLAIN
@@ -42,11 +42,13 @@ class Priority:
         recipe: its record.
         kinds: the types of all values that it goes by, with their columns.
         by_length: whether lengths are those of the contents; layers of pages go by their bytes.
+        chosen: documents that people have chosen, by key, each with its place.
     """
 
     recipe: Mapping[str, Any]
     kinds: frozenset[tuple[str, type]] = frozenset()
     by_length: bool = True
+    chosen: Mapping[int, int] = field(default_factory=dict)
 
     def check(
         self,
@@ -58,6 +60,11 @@ class Priority:
         """Report a witness that comes after what is removed for it; note what cannot be known."""
         if witness["against"] or self.recipe["method"] == "containment" or not removed["content"]:
             return  # the other side comes first; there, sizes do; what has no text goes whatever it is
+        own, its = (self.chosen.get(document["key"], len(self.chosen)) for document in (removed, witness))
+        if own != its:
+            if own < its:
+                wrong("it was chosen to be kept, and the witness comes after it")
+            return
         keep, last = self.recipe["keep"], ""
         for last, column in policies_of(keep) or [("", None)]:
             if last in ("first", "last"):

@@ -20,7 +20,8 @@ import pyarrow.compute as pc
 from nearsame.proofs.agreement import check_pairs, check_tables
 from nearsame.proofs.claims import Claims, key_of
 from nearsame.proofs.counting import Boilerplate, boilerplate
-from nearsame.proofs.counts import check_counts, unproven
+from nearsame.proofs.counts import check_counts, check_decisions, unproven
+from nearsame.proofs.decided import Decided
 from nearsame.proofs.evidence import Evidence, Redirects
 from nearsame.proofs.features import Cut
 from nearsame.proofs.files import Part, Piece, Record
@@ -77,6 +78,7 @@ class _Proof:
     findings: Findings
     redirects: Redirects
     tally: Tally
+    decided: Decided
     rows: Rows | None = None
     dropped: Boilerplate = field(default_factory=Boilerplate)
     lost: set[str] = field(default_factory=set)  # sources that are not there any more
@@ -108,11 +110,12 @@ def prove(  # noqa: PLR0913  (what is claimed, how it is read, watched by whom, 
     """
     judge = Judge(claims.recipe, Cut(claims.recipe))
     wanted = effort.sample if is_asked(claims.recipe) else 0
-    drawn = Sample(wanted, effort.seed, judge, bool(claims.recipe["within"]))
+    decided = Decided(claims.recipe, judge)
+    drawn = Sample(wanted, effort.seed, judge, bool(claims.recipe["within"]), decided)
     with ExitStack() as stack:
         tally = stack.enter_context(Tally())
         redirects = Redirects(reader.beside[0], canonical)
-        proof = _Proof(claims, reader, judge, drawn, watch, findings, redirects, tally)
+        proof = _Proof(claims, reader, judge, drawn, watch, findings, redirects, tally, decided)
         _say_what_was_read(proof)
         check_files(claims, findings)
         check_tables(claims, findings)
@@ -241,6 +244,7 @@ def _first_pass(proof: _Proof, store: Store) -> None:
         proof.redirects.see(record.beside)
         group = proof.reader.group(record, proof.recipe.get("group_by"))
         known = record._asdict() | {"id": default_id(part, record), "against": part.against, "key": key, "group": group}
+        proof.decided.see(known["id"], key, record.content, against=part.against, group=group)
         store.add(key, known | {"number": tally.documents if is_numbered else None})
         tally.see(record.content, record.id, record.beside.get(proof.reader.beside[0]), against=part.against)
         if not part.against and claims.line(key) is None:
@@ -256,8 +260,9 @@ def _first_pass(proof: _Proof, store: Store) -> None:
 
 def _second_pass(proof: _Proof, store: Store) -> None:
     claims, findings = proof.claims, proof.findings
-    priority = Priority(proof.recipe, frozenset(proof.kinds), by_length=not _has_layers_of_pages(claims))
-    rows = proof.rows = Rows(claims, proof.judge, priority, findings, _evidence(proof), proof.lost)
+    places, by_length = proof.decided.places, not _has_layers_of_pages(claims)
+    priority = Priority(proof.recipe, frozenset(proof.kinds), by_length=by_length, chosen=places)
+    rows = proof.rows = Rows(claims, proof.judge, priority, findings, proof.decided, _evidence(proof), proof.lost)
     may_miss = claims.method.may_miss
     proof.watch.begin("verifying witnesses", _size(claims))
     seen = 0
@@ -273,8 +278,11 @@ def _second_pass(proof: _Proof, store: Store) -> None:
             rows.check(claim, part, record, witness)
             via = witness if claim.via is None else _stored(proof, store, int(claims.vias.get(claim.via, -1)))
             proof.tally.note_other(layer, record.content, None if via is None else via["content"])
-        elif proof.sample.size:
-            proof.sample.compare(part, record.position, (record.content, group), findings, may_miss=may_miss)
+        else:
+            key = key_of(part.number, record.position)
+            proof.decided.see_kept(key, record.content, against=part.against, group=group)
+            if proof.sample.size:
+                proof.sample.compare(part, record.position, (record.content, group), findings, may_miss=may_miss)
         if layer == "text":
             proof.tally.compare(record.content, proof.judge, group)
         else:
@@ -317,6 +325,8 @@ def _check_rest(proof: _Proof) -> None:
         _check_frequencies(claims, findings)
     if not proof.lost:
         check_counts(claims, proof.tally, copies, proof.dropped, findings)
+        if proof.decided.are_there and claims.is_whole:
+            check_decisions(claims, proof.decided, findings)
         check_pairs(claims, rows.shares, findings)
 
 

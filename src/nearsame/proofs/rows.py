@@ -11,6 +11,7 @@ from typing import Any
 
 from nearsame.proofs.agreement import SHARES, Shares
 from nearsame.proofs.claims import Claim, Claims, key_of
+from nearsame.proofs.decided import Decided
 from nearsame.proofs.evidence import Evidence
 from nearsame.proofs.features import Cut
 from nearsame.proofs.files import Part, Record
@@ -36,6 +37,7 @@ class Rows:
         judge: of two documents.
         priority: who comes before whom.
         findings: what does not hold.
+        decided: what people have decided.
         evidence: what rows say besides; None: they say nothing.
         lost: sources that cannot be read to their end.
         exact: rows whose documents have one text.
@@ -48,6 +50,7 @@ class Rows:
     judge: Judge
     priority: Priority
     findings: Findings
+    decided: Decided
     evidence: Evidence | None = None
     lost: AbstractSet[str] = frozenset()
     exact: int = 0
@@ -75,6 +78,8 @@ class Rows:
         if witness["number"] is not None and claim.cluster != witness["number"]:
             wrong(f"cluster is {claim.cluster:,}, and the witness is document {witness['number']:,}")
         key = key_of(part.number, record.position)
+        if self.decided.apart(key, record.content, witness["key"], witness["content"]):
+            wrong("the two were kept apart, and one is removed for the other")
         self.priority.check(record._asdict() | {"key": key, "against": False}, witness, wrong, self.findings.note)
         self._check_similarity(claim, record, witness, wrong)
         self._check_beside(claim, record, witness, wrong)

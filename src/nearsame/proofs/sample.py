@@ -13,6 +13,7 @@ from heapq import heappush, heappushpop
 from typing import Any
 
 from nearsame.proofs.claims import key_of
+from nearsame.proofs.decided import Decided
 from nearsame.proofs.files import Part
 from nearsame.proofs.measures import Judge, cosine_of_sets
 from nearsame.proofs.verdict import Findings, Residual
@@ -40,6 +41,7 @@ class Sample:
         seed: of the draw.
         judge: of two documents.
         within: whether two documents of the judged side count.
+        decided: what people have decided.
         layers: whether equal texts are all that counts.
     """
 
@@ -47,6 +49,7 @@ class Sample:
     seed: int
     judge: Judge
     within: bool
+    decided: Decided
     _drawn: list[tuple[int, int, Any]] = field(default_factory=list)  # a heap: least first of negated hashes
     _index: dict[Any, list[tuple[int, int]]] = field(default_factory=lambda: defaultdict(list))
     _places: list[tuple[int, str, int]] = field(default_factory=list)
@@ -101,6 +104,8 @@ class Sample:
                 continue
             value = self._similar_by(common, self._sizes[number], _squares(items), against=part.against)
             if value is None or self.judge.unconfirmed(self._contents[number], document[0]):
+                continue
+            if self.decided.apart(own, self._contents[number], key, document[0]):
                 continue
             pair = (min(own, key), max(own, key))
             if pair not in self._told and not may_miss:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from nearsame.errors import ConfigError
+from nearsame.proofs.decided import decision_problems
 from nearsame.proofs.files import FORMS
 from nearsame.proofs.learnt import is_learnt, rule_problems
 from nearsame.proofs.priority import policies_of
@@ -176,7 +177,7 @@ def _setting_problems(
 ) -> Iterator[str]:
     known = [*_ALWAYS, *_page_settings(columns, formats)]
     known += [name for name in ("use", "urls") if name in settings or "use" in settings]
-    known += ["group_by"] if "group_by" in settings else []
+    known += [name for name in ("decisions", "group_by") if name in settings]
     known += ["guesses"] if "guesses" in settings or "url-guess" in _list(settings.get("use")) else []
     if columns["max_record"] != _MAX_RECORD:
         known.append("max_record")
@@ -194,6 +195,7 @@ def _setting_problems(
         "use": lambda value: value and value == _layers(_list(value), settings.get("urls")),
         "guesses": _is_guess_recipe,
         "group_by": lambda value: isinstance(value, str),
+        "decisions": lambda value: not decision_problems(value) and "use" not in settings,
         "max_record": lambda value: _same(value, columns["max_record"]),
         "html_column": lambda value: value == columns["html"],
         "extract": lambda value: value == columns["extract"] and value in ("main", "text", "none", "trafilatura"),

@@ -26,12 +26,14 @@ class Asked(NamedTuple):
         least: The least that counts.
         across: Whether there is an `against` side.
         linked: Whether clusters are connected components.
+        decided: How many pairs both stay since somebody has decided so.
     """
 
     measure: ReportedMeasure | Literal[""]
     least: float
     across: bool
     linked: bool
+    decided: int = 0
 
 
 def promise(recipe: Record, asked: Asked) -> str:
@@ -131,20 +133,27 @@ def _containment(recipe: Record, asked: Asked) -> str:
     also = f", at Jaccard >= {_number(floor)}" if floor is not None else _also(recipe)
     if asked.measure == "container":
         return (
-            f"exact: no kept document contains {share} of one of --against{also};"
+            f"exact: no kept document contains {share} of one of --against{also}{_but(asked)};"
             " every removed one contains its witness to that share, verified."
         )
-    others = "another" if recipe["within"] else "one of --against"
-    return f"exact: no kept document is contained to {share} in {others}{also}; every removed one is, in its witness."
+    others = f"{'another' if recipe['within'] else 'one of --against'}{also}{_but(asked)}"
+    return f"exact: no kept document is contained to {share} in {others}; every removed one is, in its witness."
 
 
 def _untouched(recipe: Record, asked: Asked, what: str) -> str:
-    have = f"have {what}"
+    have, but = f"have {what}", _but(asked)
     if not asked.across:
-        return f"no two kept documents {have}"
+        return f"no two kept documents {have}{but}"
     if recipe["within"]:
-        return f"no two kept documents {have}, none of them with one of --against either"
-    return f"no kept document has {what} with one of --against"
+        return f"no two kept documents {have}, none of them with one of --against either{but}"
+    return f"no kept document has {what} with one of --against{but}"
+
+
+def _but(asked: Asked) -> str:
+    """What people have decided otherwise."""
+    if not asked.decided:
+        return ""
+    return f", but for {asked.decided:,} {'pair that was' if asked.decided == 1 else 'pairs that were'} decided"
 
 
 def _chance(recipe: Record, agreeing: Callable[[float], float]) -> str:

@@ -193,8 +193,12 @@ const save = () => {
 const load = text => {
   const known = new Map(rows.flatMap(row => [[`${row.first.id}\t${row.second.id}`, row.number], [`${row.second.id}\t${row.first.id}`, row.number]]));
   const lines = text.split("\n").map(line => line.split("\t")).filter(line => line.length > 2);
-  const found = lines.filter(([a, b, label]) => known.has(`${a}\t${b}`) && LABELS[label.trim()]);
-  found.forEach(([a, b, label]) => marks.push([known.get(`${a}\t${b}`), label.trim()]));
+  const found = lines.filter(([a, b, label]) => known.has(`${a}\t${b}`) && (LABELS[label.trim()] || !label.trim()));
+  for (const [a, b, label] of found) {
+    const number = known.get(`${a}\t${b}`);
+    if (label.trim()) marks.push([number, label.trim()]);
+    else marks = marks.filter(([other]) => other !== number);  // taken back in a file that is added to
+  }
   at("kept").textContent = `${count(found.length)} marks read.`;
   remember();
 };

@@ -4,6 +4,7 @@
 2. The keeper of a component is its best document by priority; the others go, but for those of the `against` side. Their
    similarity to the keeper is measured, and may be below the threshold.
 3. What a chain has joined is looked at: size, least similarity and bridges of the largest component.
+4. Two that were told apart are no edge, and if a chain joins them all the same, neither is the keeper of the other.
 """
 
 from collections.abc import Iterable, Iterator
@@ -22,6 +23,7 @@ from nearsame.kernels.buckets import Meeting
 from nearsame.kernels.deciding import Work
 from nearsame.kernels.scores import Bound, alone, unbounded
 from nearsame.kernels.stamps import Array, Each
+from nearsame.stages.clusters.apart import Apart, keepers_of
 from nearsame.stages.clusters.keepers import Decided
 
 __all__ = ["Connected"]
@@ -42,6 +44,7 @@ class Connected:
         weights: how many documents each row stands for.
         num_against: rows below this number (the `against` side) are always kept.
         within: whether pairs within the other side count.
+        apart: pairs whose similarity does not count.
     """
 
     joining: Any
@@ -49,6 +52,7 @@ class Connected:
     weights: Rows
     num_against: int = 0
     within: bool = True
+    apart: Apart | None = None
 
     def decide(self, meeting: Meeting, each: Each, threads: int, array: Array = np.empty) -> Decided:
         """Decide all documents of a meeting."""
@@ -58,6 +62,8 @@ class Connected:
         parts = self.joining.join(meeting, each, threads, array)
         work = Work.total(graph.add(*pairs) for pairs in self._pairs(parts, rows, protected))
         keepers = graph.best()
+        if self.apart is not None:
+            self._tell_apart(keepers, self.apart.earlier(rows), protected)
         removed = np.flatnonzero(keepers != np.arange(rows.size))
         removed = removed[removed >= protected]
         nums, dens = _measured(meeting, self.bound, removed, keepers[removed], each)
@@ -74,7 +80,19 @@ class Connected:
             a, b = numbers[part.a], numbers[part.b]
             sides = (a < protected).astype(np.int8) + (b < protected)
             counts = (sides == 1) | ((sides == 0) & self.within)
+            if self.apart is not None:
+                counts &= ~self.apart.holds(part.a, part.b)
             yield a[counts], b[counts], part.work
+
+    def _tell_apart(self, keepers: Rows, before: dict[int, Rows], protected: int) -> None:
+        """Give those that are apart from the keeper of their component another one, or let them stay."""
+        split = np.array([d for d, earlier in before.items() if (keepers[earlier] == keepers[d]).any()], np.int64)
+        order = np.argsort(keepers, kind="stable")
+        ends = (np.searchsorted(keepers[order], np.unique(keepers[split]), side) for side in ("left", "right"))
+        for low, high in zip(*ends, strict=True):
+            members = order[low:high].tolist()
+            for member, keeper in keepers_of(members, before, protected, within=self.within).items():
+                keepers[member] = keeper if member >= protected else keepers[member]
 
     def _largest(self, meeting: Meeting, keepers: Rows, graph: "_Graph", each: Each) -> Component | None:
         """What there is to say of the component of most documents; of equals, the one of the best keeper."""

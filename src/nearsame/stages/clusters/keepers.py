@@ -5,10 +5,13 @@
 2. In parallel, the same set: blocks in priority order are probed by all threads against the keepers so far, and what
    survives is settled among itself in order.
 3. The witness is the most similar keeper of higher priority; of equals, the one of highest priority.
+4. A document that was told apart from an earlier one is decided alone, as if the two had been compared already.
 """
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,6 +24,7 @@ from nearsame.kernels.buckets import Meeting
 from nearsame.kernels.deciding import Work
 from nearsame.kernels.scores import OF_SETS, Bound
 from nearsame.kernels.stamps import Array, Each, Stamps
+from nearsame.stages.clusters.apart import Apart, marked
 
 __all__ = ["NOBODY", "Decided", "Greedy", "inherit"]
 
@@ -50,11 +54,13 @@ class Greedy:
         bound: the measure and the threshold.
         num_against: rows below this number (the `against` side) are always kept.
         within: whether documents of the other side can be each other's witnesses.
+        apart: pairs whose similarity does not count.
     """
 
     bound: Bound
     num_against: int = 0
     within: bool = True
+    apart: Apart | None = None
 
     def decide(self, meeting: Meeting, each: Each, threads: int, array: Array = np.empty) -> Decided:
         """Decide all documents of a meeting."""
@@ -65,14 +71,28 @@ class Greedy:
         shared = (meeting.nobody(array, sets=self.bound.measure in OF_SETS), *meeting[1:], self.bound)
         probing, settling = Stamps(n), np.zeros(n, np.int32)
         settled, parts = Work.room(), []
+        apart = {} if self.apart is None else self.apart.earlier(entries.rows)
+        alone = np.zeros(n if apart else 0, np.int32)
         deciding.settle(0, protected, protected, self.within, *shared, settling, removed, settled)
-        for low in range(protected, n, _BLOCK):
-            high = min(low + _BLOCK, n)
-            parts += probing.run(each, low, high, threads, partial(_worked, deciding.probe, shared, (removed,)))
+        for low, high in _blocks(protected, n, apart):
+            probe = partial(_worked, deciding.probe, shared, (removed,))
+            if low in apart:
+                parts.append(probe(low, high, marked(alone, low, apart[low])))
+            else:
+                parts += probing.run(each, low, high, threads, probe)
             deciding.settle(low, high, protected, self.within, *shared, settling, removed, settled)
         best = deciding.Best(np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64))
-        parts += Stamps(n).run(each, 0, n, threads, partial(_worked, deciding.witness, shared, (removed, best)))
+        witness = partial(_worked, deciding.witness, shared, (removed, best))
+        parts += Stamps(n).run(each, 0, n, threads, witness)
+        alone = np.zeros_like(alone)
+        parts += [witness(d, d + 1, marked(alone, d, earlier)) for d, earlier in apart.items()]
         return _by_row(entries.rows, removed, *best)._replace(work=Work.total([Work.of(settled), *parts]))
+
+
+def _blocks(start: int, stop: int, alone: Iterable[int]) -> Iterator[tuple[int, int]]:
+    """Where blocks begin and end, so that each of some documents is a block of its own."""
+    ends = {*range(start, stop, _BLOCK), stop, *(end for d in alone for end in (d, d + 1))}
+    return pairwise(sorted(end for end in ends if start <= end <= stop))
 
 
 def _worked(  # noqa: PLR0913, PLR0917  (three of the kernel, three of the piece)

@@ -1,0 +1,300 @@
+"""What people have decided about pairs of documents, and how a run obeys it.
+
+1. Two that are kept apart are never removed for each other (stages/clusters/apart.py says what follows for copies).
+2. One that was chosen to be kept comes first, behind the `against` side and, for containment, larger sets: so it stays,
+   unless one of these or another chosen one removes it. Of chosen ones that beat each other, the winner comes first.
+3. What is unsure, or said to be right, changes nothing; what no longer fits is counted, and named.
+"""
+
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import blake2b
+from typing import Any, Self
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from nearsame import arrow
+from nearsame.arrow import Mask, Rows
+from nearsame.errors import ConfigError
+from nearsame.kernels import deciding
+from nearsame.kernels.scores import Bound
+from nearsame.sources.judged import JudgedPair, read_judgements
+from nearsame.stages.clusters.apart import Apart, keepers_of
+from nearsame.stages.clusters.keepers import Decided
+
+__all__ = ["Decisions", "Given", "Located"]
+
+Given = str | os.PathLike[str] | Sequence[str | os.PathLike[str] | Mapping[str, Any]]
+
+_UNCHOSEN = np.iinfo(np.int64).max
+_SHOWN = 5
+_FIELDS = ("id1", "id2", "label", "keep", "note")
+
+
+@dataclass(frozen=True)
+class Decisions:
+    """The last word on each pair.
+
+    Attributes:
+        given: what was said.
+        files: that it was read from.
+    """
+
+    given: tuple[JudgedPair, ...]
+    files: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, given: Given) -> Self:
+        """Read them, of several files the later one counts.
+
+        Raises:
+            ConfigError: They contradict themselves.
+            SourceError: A file cannot be read.
+        """
+        several = [given] if isinstance(given, str | os.PathLike) else list(given)
+        last: dict[tuple[str, str], JudgedPair] = {}
+        for one in several:
+            name = "decisions" if isinstance(one, Mapping) else os.fspath(one)
+            read = [_of_record(one)] if isinstance(one, Mapping) else read_judgements(name)
+            last |= _consistent(name, read)
+        files = tuple(os.fspath(one) for one in several if not isinstance(one, Mapping))
+        decisions = cls(tuple(last.values()), files)
+        _depths(decisions.chosen)
+        return decisions
+
+    @cached_property
+    def apart(self) -> list[tuple[str, str]]:
+        """The pairs that are kept apart."""
+        return [one.pair for one in self.given if one.verdict() is False]
+
+    @cached_property
+    def chosen(self) -> list[tuple[str, str]]:
+        """Pairs of which the first is to stay, and not the other."""
+        named = [one for one in self.given if one.keep and one.verdict() is not False]
+        return [(one.keep, one.a if one.keep == one.b else one.b) for one in named]
+
+    def record(self) -> list[dict[str, str]]:
+        """All of them, JSON-able, as `of` reads them again."""
+        rows = [zip(_FIELDS, (one.a, one.b, _label(one), one.keep, one.note), strict=True) for one in self.given]
+        return [{name: value for name, value in row if value} for row in rows]
+
+    @property
+    def order_digest(self) -> str:
+        """What finished steps of a run depend on: who was chosen."""
+        return blake2b(json.dumps(self.chosen).encode(), digest_size=8).hexdigest()
+
+    def located(self, ids: pa.Array) -> "Located":
+        """The rows that they are about; `ids` is what documents are called, by row."""
+        named = {name for one in self.given for name in one.pair}
+        here = np.flatnonzero(pc.is_in(ids, pa.array(sorted(named), ids.type)).to_numpy(zero_copy_only=False))
+        rows: dict[str, list[int]] = {}
+        for row, name in zip(here.tolist(), ids.take(pa.array(here)).to_pylist(), strict=True):
+            rows.setdefault(name, []).append(row)
+        one = {name: found[0] for name, found in rows.items() if len(found) == 1}
+        lost = tuple(pair for pair in (*self.apart, *self.chosen) if not one.keys() >= set(pair))
+        names = dict.fromkeys(name for pair in lost for name in pair if name not in one)
+        labels = [given.verdict() for given in self.given]
+        return Located(
+            _rows(self.apart, one), _rows(self.chosen, one), len(lost), tuple(names),
+            {"read": len(labels), "confirmed": labels.count(True), "unsure": labels.count(None)},
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Located:
+    """The same by row.
+
+    Attributes:
+        apart: pairs that are kept apart, int64[n, 2].
+        chosen: pairs of which the first is to stay.
+        num_lost: decisions about documents that are not there, or that share their id.
+        names: these ids.
+        read: how many decisions there are, and what those say that change nothing.
+    """
+
+    apart: Rows
+    chosen: Rows
+    num_lost: int
+    names: tuple[str, ...]
+    read: Mapping[str, int]
+
+    def places(self, num_rows: int) -> Rows:
+        """By row the place of those that were chosen, the best first; of all others the last."""
+        places = np.full(num_rows, _UNCHOSEN)
+        depths = _depths([(winner, loser) for winner, loser in self.chosen.tolist()])
+        places[list(depths)] = list(depths.values())
+        return places
+
+    def between(self, best: Rows) -> Apart | None:
+        """What is apart of the documents that stand for all with equal features."""
+        a, b = (best[side] for side in self.apart.T)
+        return Apart(a[a != b], b[a != b]) if (a != b).any() else None
+
+    def among_copies(self, decided: Decided, best: Rows, ranks: Rows, num_against: int, *, within: bool) -> Decided:
+        """The same decision, in which copies that are apart are not removed for each other."""
+        copies = self.apart[best[self.apart[:, 0]] == best[self.apart[:, 1]]]
+        leaders = np.setdiff1d(best[copies[:, 0]], decided.rows)  # who shares a witness with its leader has that
+        if not leaders.size:
+            return decided
+        witness = np.full(best.size, -1)
+        witness[decided.rows] = decided.witnesses
+        before = _before(copies, ranks)
+        for _, members in _classes(best, leaders, ranks):
+            chosen = keepers_of(members, before, num_against, within=within)
+            for member in members[1:]:
+                witness[member] = -1 if chosen[member] == member else chosen[member]
+        rows = decided.rows[witness[decided.rows] >= 0]
+        stays = np.isin(decided.rows, rows)
+        return decided._replace(rows=rows, witnesses=witness[rows], nums=decided.nums[stays], dens=decided.dens[stays])
+
+    def counts(self, corpus: Any, meeting: Any, bound: Bound, decided: Decided, *, within: bool) -> dict[str, Any]:
+        """What became of them: how many were obeyed, and which no longer fit."""
+        stays = np.ones(corpus.best.size, np.bool_)
+        stays[decided.rows] = False
+        apart, chosen = (_similar(pairs, corpus, meeting, bound, within=within) for pairs in (self.apart, self.chosen))
+        won = stays[self.chosen[:, 0]] & ~stays[self.chosen[:, 1]]
+        return {
+            **self.read,
+            "apart": int(apart.sum()),
+            "chosen": int(won.sum()),
+            "both_kept": self._exceptions(apart, corpus, stays, within=within),
+            "not_similar": int((~apart).sum() + (~chosen & ~won).sum()),
+            "overruled": int((chosen & ~won).sum()),
+            "lost": self.num_lost,
+            "lost_ids": list(self.names[:_SHOWN]),
+        }
+
+    def _exceptions(self, similar: Mask, corpus: Any, stays: Mask, *, within: bool) -> int:
+        """How many pairs of documents both stay though they are similar."""
+        pairs, best = self.apart[similar], corpus.best
+        kept = {leader: [row for row in rows if stays[row]]
+                for leader, rows in _classes(best, np.unique(best[pairs]), corpus.ranks)}  # fmt: skip
+        both: set[tuple[int, int]] = set()
+        for a, b in pairs.tolist():
+            sides = ([a], [b]) if best[a] == best[b] else (kept[best[a]], kept[best[b]])
+            both |= {(min(x, y), max(x, y)) for x in sides[0] for y in sides[1] if stays[x] and stays[y]}
+        listed = np.array(sorted(both), np.int64).reshape(-1, 2)
+        return int(_meets(listed, corpus.num_against, within=within).sum())
+
+
+def _meets(pairs: Rows, num_against: int, *, within: bool) -> Mask:
+    """Which pairs are compared: those of two sides, and within the judged one if that is asked for."""
+    judged = (pairs >= num_against).sum(axis=1)
+    return np.asarray((judged == 1) | ((judged == 2) & within))
+
+
+def _similar(pairs: Rows, corpus: Any, meeting: Any, bound: Bound, *, within: bool) -> Mask:
+    """Which pairs would be duplicates, had nobody said anything."""
+    first, later = _by_rank(pairs, corpus.ranks)
+    a, b = corpus.best[first], corpus.best[later]
+    similar = (a == b) & (corpus.about.sizes[first] > 0)
+    if meeting:
+        similar |= (a != b) & _compared(meeting, a, b, bound)
+    similar &= _meets(pairs, corpus.num_against, within=within)
+    groups = corpus.engine.groups
+    return np.asarray(similar if groups is None else similar & (groups[first] == groups[later]))
+
+
+def _compared(meeting: Any, first: Rows, later: Rows, bound: Bound) -> Mask:
+    """Which documents have met, and are as similar as the bound asks."""
+    rows = meeting.entries.rows
+    wanted = np.isin(rows, np.concatenate([first, later]))
+    number = dict(zip(rows[wanted].tolist(), np.flatnonzero(wanted).tolist(), strict=True))
+    a, b = (np.array([number.get(row, -1) for row in side.tolist()], np.int64) for side in (later, first))
+    met = (a >= 0) & (b >= 0)
+    nums, dens = np.full(int(met.sum()), -1), np.empty(int(met.sum()), np.int64)
+    deciding.verify_pairs(arrow.frozen(a[met]), arrow.frozen(b[met]), *meeting[1:], bound, nums, dens)
+    met[met] = nums >= 0
+    return np.asarray(met)
+
+
+def _by_rank(pairs: Rows, ranks: Rows) -> tuple[Rows, Rows]:
+    swap = ranks[pairs[:, 0]] > ranks[pairs[:, 1]]
+    return np.where(swap, pairs[:, 1], pairs[:, 0]), np.where(swap, pairs[:, 0], pairs[:, 1])
+
+
+def _before(pairs: Rows, ranks: Rows) -> dict[int, set[int]]:
+    before: dict[int, set[int]] = {}
+    for first, later in zip(*(side.tolist() for side in _by_rank(pairs, ranks)), strict=True):
+        before.setdefault(later, set()).add(first)
+    return before
+
+
+def _classes(best: Rows, leaders: Rows, ranks: Rows) -> Iterator[tuple[int, list[int]]]:
+    """For each of some documents those that it stands for, in the order of priority: itself first."""
+    rows = np.flatnonzero(np.isin(best, leaders))
+    rows = rows[np.lexsort((ranks[rows], best[rows]))]
+    ends = (np.searchsorted(best[rows], leaders, side) for side in ("left", "right"))
+    for leader, low, high in zip(leaders.tolist(), *ends, strict=True):
+        yield leader, rows[low:high].tolist()
+
+
+def _rows(pairs: list[tuple[str, str]], rows: Mapping[str, int]) -> Rows:
+    return np.array([(rows[a], rows[b]) for a, b in pairs if a in rows and b in rows], np.int64).reshape(-1, 2)
+
+
+def _label(one: JudgedPair) -> str:
+    verdict = one.verdict()
+    return "unknown" if verdict is None else "yes" if verdict else "no"
+
+
+def _of_record(given: Mapping[str, Any]) -> JudgedPair:
+    """A decision that is given as a record.
+
+    Raises:
+        ConfigError: It is none.
+    """
+    if not {"id1", "id2"} <= given.keys() <= set(_FIELDS) or not all(isinstance(one, str) for one in given.values()):
+        message = f"decisions: {dict(given)!r} is not one of two ids"
+        raise ConfigError(message, hint=f"Give texts as {', '.join(_FIELDS)}; the first two are needed.")
+    a, b, *others = (given.get(name, "") for name in _FIELDS)
+    if a == b:
+        raise ConfigError(f"decisions: {a!r} is paired with itself", hint="Leave it out.")
+    return JudgedPair(0, a, b, others[0], None, *others[1:])
+
+
+def _consistent(name: str, read: Sequence[JudgedPair]) -> dict[tuple[str, str], JudgedPair]:
+    """Decisions by their pairs.
+
+    Raises:
+        ConfigError: Two are about one pair, and differ; or one keeps a third document.
+    """
+    known: dict[tuple[str, str], JudgedPair] = {}
+    for one in read:
+        where = f"{name}, line {one.line}" if one.line else name
+        if one.keep not in ("", one.a, one.b):
+            message = f"{where}: keep is {one.keep!r}, which is neither {one.a!r} nor {one.b!r}"
+            raise ConfigError(message, hint="Name one of the two, or nothing.")
+        before = known.setdefault(one.pair, one)
+        if (before.verdict(), before.keep) != (one.verdict(), one.keep):
+            message = f"{where}: {one.a!r} and {one.b!r} are decided twice, differently"
+            raise ConfigError(message, hint="Leave one of the lines out.")
+    return known
+
+
+def _depths(chosen: Sequence[tuple[Any, Any]]) -> dict[Any, int]:
+    """Of those that were chosen how many others, one after the other, were chosen over them.
+
+    Raises:
+        ConfigError: Each of several was chosen over another of them.
+    """
+    winners = {winner for winner, _ in chosen}
+    beaten_by: dict[Any, list[Any]] = {winner: [] for winner in winners}
+    for winner, loser in chosen:
+        if loser in winners:
+            beaten_by[loser].append(winner)
+    depths: dict[Any, int] = {}
+    while len(depths) < len(winners):
+        known = {one: 1 + max((depths[by] for by in beaten_by[one]), default=-1)
+                 for one in winners - depths.keys() if depths.keys() >= set(beaten_by[one])}  # fmt: skip
+        if not known:
+            names = ", ".join(repr(one) for one in sorted(winners - depths.keys())[:_SHOWN])
+            message = f"decisions: of {names} each is kept in place of another of them"
+            raise ConfigError(message, hint="Leave one of these decisions out.")
+        depths |= known
+    return depths

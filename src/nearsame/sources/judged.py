@@ -1,0 +1,119 @@
+"""What people have judged, line by line: the file that a report saves, that `review` writes, and that runs read.
+
+1. A line is id1, id2 and an optional label, separated by tabs. A first line that names the columns may name others:
+   `weight` (how many pairs of the corpus a pair stands for), `keep` (which of the two stays), `note`, `who`, `when`.
+2. With a column `when`, lines stand in the order in which they were decided: the last one about a pair counts.
+"""
+
+import math
+from collections.abc import Collection, Iterator
+from pathlib import PurePosixPath
+from typing import Final, NamedTuple
+
+from nearsame.errors import ConfigError, SourceError
+from nearsame.files.compressions import COMPRESSIONS
+from nearsame.files.systems import File, suffixed_name
+from nearsame.sources.streams import BrokenStreamError, chunks, without_bom
+
+__all__ = ["DECISION_COLUMNS", "JudgedPair", "read_judgements"]
+
+DECISION_COLUMNS: Final = ("id1", "id2", "label", "keep", "note", "who", "when")  # of a file that is added to
+
+_YES = {"yes", "true", "duplicate", "y"}
+_NO = {"no", "false", "different", "n"}
+_HEADERS = {"id", "id1", "id2", "id_1", "id_2", "a", "b", "a_id", "b_id", "id_a", "id_b"}
+
+
+class JudgedPair(NamedTuple):
+    """A line.
+
+    Attributes:
+        line: its number.
+        a: an id.
+        b: the other.
+        label: what it says, as it is written; None: it has none.
+        weight: as it is written; None: nothing is weighed.
+        keep: the id of the one that is to stay, or nothing.
+        note: what was noted.
+    """
+
+    line: int
+    a: str
+    b: str
+    label: str | None = None
+    weight: str | None = None
+    keep: str = ""
+    note: str = ""
+
+    @property
+    def pair(self) -> tuple[str, str]:
+        """The two, whichever is named first."""
+        return (self.a, self.b) if self.a < self.b else (self.b, self.a)
+
+    def verdict(self, least: float = 1.0) -> bool | None:
+        """Whether they are duplicates, as they are from the least number that counts; None: nobody says so."""
+        if self.label is None:
+            return True
+        word = self.label.lower()
+        if word in _YES | _NO:
+            return word in _YES
+        try:
+            number = float(word)
+        except ValueError:
+            return None
+        return None if math.isnan(number) else number >= least
+
+
+def read_judgements(path: str, ids: Collection[str] = ()) -> list[JudgedPair]:
+    """Read a file of them.
+
+    Args:
+        path: A file or URL, compressed or not.
+        ids: What documents are called, if that is known: what names two of them is no line of names.
+
+    Raises:
+        ConfigError: A pair is one document.
+        SourceError: It cannot be read, or a line is not a pair.
+    """
+    lines, names = list(_lines(path)), list[str]()
+    if lines and _is_header(lines[0][1], ids):
+        names = lines.pop(0)[1]
+    judged = [_judgement(number, fields, names) for number, fields in lines]
+    for one in judged:
+        if one.a == one.b:
+            raise ConfigError(f"{path}, line {one.line}: {one.a!r} is paired with itself", hint="Leave the line out.")
+    if "when" not in names:
+        return judged
+    last = {one.pair: one for one in judged}
+    return [one for one in last.values() if one.label or one.keep or one.note]  # others were taken back
+
+
+def _is_header(fields: list[str], ids: Collection[str]) -> bool:
+    is_named = {field.lower() for field in fields[:2]} <= _HEADERS and not set(fields[:2]) <= set(ids)
+    return is_named and (len(fields) < 3 or JudgedPair(1, "", "", fields[2]).verdict() is None)
+
+
+def _judgement(number: int, fields: list[str], names: list[str]) -> JudgedPair:
+    said = dict(zip(names[2:], fields[2:], strict=False)) if names else {}
+    third = fields[2] if len(fields) > 2 else None
+    label = said.get("label") if {"label", "keep"} & set(names) else third
+    weight = said.get("weight", "") if "weight" in names else None
+    return JudgedPair(number, fields[0], fields[1], label, weight, said.get("keep", ""), said.get("note", ""))
+
+
+def _lines(path: str) -> Iterator[tuple[int, list[str]]]:
+    """The number and the fields of each line that has any."""
+    suffix = PurePosixPath(suffixed_name(path)).suffix
+    try:
+        _, stream = without_bom(chunks(File(path), COMPRESSIONS.get(suffix)))
+        text = b"".join(stream).decode("utf-8")
+    except (BrokenStreamError, UnicodeDecodeError) as error:
+        raise SourceError(f"{path}: {error}", hint="Give a UTF-8 file of id1, id2 and label, with tabs.") from None
+    for number, line in enumerate(text.splitlines(), start=1):
+        fields = [field.strip() for field in line.split("\t")]
+        if not any(fields):
+            continue
+        if len(fields) < 2 or not all(fields[:2]):
+            message = f"{path}, line {number}: {line[:60]!r} is not id1, a tab, id2"
+            raise SourceError(message, hint="Separate the ids by a tab.")
+        yield number, fields

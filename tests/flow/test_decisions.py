@@ -1,0 +1,166 @@
+"""`decisions=`: what people have decided about pairs is obeyed, counted, recorded, and nothing else changes."""
+
+import json
+import tempfile
+from fractions import Fraction
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import nearsame as ns
+from nearsame.errors import ConfigError, WorkdirError
+from nearsame.files.passed_over import PassedOver
+from nearsame.outputs.promises import guarantee
+from nearsame.outputs.remarks import remarks
+from tests.oracle.apart import chosen_first, decide, is_apart
+from tests.oracle.corpora import corpora, thresholds_for
+from tests.oracle.decisions import pairs
+from tests.oracle.priority import order
+from tests.oracle.shingles import features
+
+ROSES = {"a": "a rose is a rose", "b": "a rose is a rose!", "c": "A rose is a rose", "d": "a daisy"}
+
+
+def table(texts: list[str | None]) -> pa.Table:
+    """Documents d0, d1 and so on."""
+    return pa.table({"id": [f"d{row}" for row in range(len(texts))], "text": pa.array(texts, pa.string())})
+
+
+@given(corpora(max_size=10), st.data())
+def test_what_was_decided_is_obeyed_as_the_rule_says(texts: list[str | None], data: st.DataObject) -> None:
+    """Document by document, without any collapsing or blocks; sides, components, copies, chosen ones that lose."""
+    sets = [features(text, size=2) for text in texts]
+    rows = st.integers(0, max(0, len(texts) - 1))
+    some = st.lists(st.tuples(rows, rows).filter(lambda pair: pair[0] < pair[1]), max_size=6, unique=True)
+    decided = data.draw(some) if len(texts) > 1 else []
+    cut = data.draw(st.integers(0, len(decided)))
+    apart, chosen = decided[:cut], decided[cut:]
+    num_against = data.draw(st.sampled_from([0, 0, len(texts) // 3]))
+    within = not num_against or data.draw(st.booleans())
+    linked, keep = data.draw(st.booleans()), data.draw(st.sampled_from(["first", "last", "longest"]))
+    threshold = data.draw(thresholds_for(sets))
+    whole = table(texts)
+    given_decisions = [
+        *({"id1": f"d{a}", "id2": f"d{b}", "label": "no"} for a, b in apart),
+        *({"id1": f"d{a}", "id2": f"d{b}", "keep": f"d{b}"} for a, b in chosen),
+    ]
+    found = ns.dedup(
+        whole[num_against:], method=ns.Jaccard(threshold=threshold, shingle_size=2), keep=keep, within=within,
+        against=whole[:num_against] if num_against else None, decisions=given_decisions,
+        clusters="components" if linked else "greedy",
+    )  # fmt: skip
+    similar = pairs(sets, Fraction(threshold))
+    ranked = chosen_first(order(len(texts), keep, texts, num_against), [(b, a) for a, b in chosen], num_against)
+    gone = decide(sets, similar, ranked, apart, num_against=num_against, within=within, linked=linked)
+    lines = found.removals.select(["id", "witness_id"]).to_pylist()
+    assert {f"d{row}" for row in gone} == {line["id"] for line in lines}
+    witnesses = [(int(line["id"][1:]), int(line["witness_id"][1:])) for line in lines]
+    assert not [pair for pair in witnesses if pair[1] in gone or is_apart(*pair, sets, apart)]
+    both = [(a, b) for a, b in similar if not gone & {a, b} and is_apart(a, b, sets, apart)
+            and b >= num_against and (a < num_against or within)]  # fmt: skip
+    counts = found.stats.decisions
+    if decided:
+        with tempfile.TemporaryDirectory() as home:
+            found.write(f"{home}/out", pairs=True)  # which verifies it
+        assert len(both) == counts["both_kept"]
+        assert counts["chosen"] == sum(b not in gone and a in gone for a, b in chosen)
+
+
+def test_a_pair_that_is_kept_apart_stays_and_the_promise_says_so(tmp_path):
+    """Counted, printed, recorded, at a higher threshold too, and when the run is asked again."""
+    decisions = tmp_path / "decided.tsv"
+    decisions.write_text("id1\tid2\tlabel\tkeep\nb\ta\tno\t\na\tc\tyes\tc\nx\ta\tno\t\na\td\tno\t\nb\tc\t?\t\n")
+    found = ns.dedup(
+        ROSES, decisions=decisions, method=ns.Jaccard(threshold=0.5, shingle_size=1, keep_punctuation=True)
+    )
+    assert ["b", "c", "d"] == sorted(found.kept().column("id").to_pylist())
+    expected = {"read": 5, "apart": 1, "chosen": 1, "both_kept": 1, "confirmed": 1, "unsure": 1}
+    assert expected | {"not_similar": 1, "overruled": 0, "lost": 1, "lost_ids": ["x"]} == found.stats.decisions
+    assert "but for 1 pair that was decided" in guarantee(found.stats)
+    said = "2 decisions no longer fit: ids that no document has, or several have (x): 1; no duplicates here: 1."
+    assert said in set(remarks(found.stats, PassedOver()))
+    found.write(tmp_path / "out")
+    assert found.removals.equals(ns.rerun(tmp_path / "out", ROSES).removals)
+    stats = json.loads((tmp_path / "out" / "stats.json").read_text())
+    stats["recipe"]["decisions"][1] |= {"label": "no"}
+    (tmp_path / "out" / "stats.json").write_text(json.dumps(stats))
+    wrong = {problem.what.partition(": ")[2] for problem in ns.verify(tmp_path / "out", source=ROSES).problems}
+    assert "the two were kept apart, and one is removed for the other" in wrong
+    assert {"a", "d"} > set(found.at(threshold=1).removals.column("id").to_pylist())
+
+
+_WORDS = "one two three four five six seven eight nine ten eleven twelve"
+_LIKE = {"a": _WORDS, "b": f"{_WORDS} thirteen", "c": f"{_WORDS} fourteen", "d": _WORDS, "e": "another text of its own"}
+
+
+@pytest.mark.parametrize(
+    "method",
+    [
+        ns.Cosine(threshold=0.5, shingle_size=2, weights="tf"),
+        ns.Containment(threshold=0.5, shingle_size=2),
+        ns.MinHash(threshold=0.5, shingle_size=1),
+        ns.MinHash(threshold=0.5, shingle_size=1, verify="estimate"),
+        ns.ModP(threshold=0.3, shingle_size=1, modulus=1),
+        ns.SimHash(k=16, shingle_size=1),
+        ns.SimHash(k=16, shingle_size=1, search="adjacent"),
+    ],
+    ids=lambda method: f"{method.name}-{method.get('verify') or method.get('search') or ''}",
+)
+@pytest.mark.parametrize("clusters", ["greedy", "components"])
+def test_every_method_obeys_and_its_output_holds(method: Any, clusters: Any, tmp_path: Any) -> None:
+    """All but one go for the first; told apart from it (and its copy), b stays, and c goes for either."""
+    if method.has_direction and clusters == "components":
+        clusters = "greedy"
+    apart = [{"id1": "a", "id2": "b", "label": "no"}, {"id1": "c", "id2": "a", "label": "yes", "note": "sure"}]
+    found = ns.dedup(_LIKE, method=method, clusters=clusters, decisions=apart)
+    gone = {line["id"]: line["witness_id"] for line in found.removals.to_pylist()}
+    plain = ns.dedup(_LIKE, method=method, clusters=clusters).removals.column("id").to_pylist()
+    if "b" in plain and method.name != "containment":
+        assert gone.get("b") not in {"a", "d"}
+    assert gone["d"] == gone.get("a", "a")
+    found.write(tmp_path / "out")
+
+
+@pytest.mark.parametrize(
+    ("decisions", "options", "message"),
+    [
+        ([{"id1": "a", "id2": "b", "keep": "c"}], {}, "keep is 'c', which is neither 'a' nor 'b'"),
+        ([{"id1": "a"}], {}, "is not one of two ids"),
+        ([{"id1": "a", "id2": "a"}], {}, "'a' is paired with itself"),
+        ([{"id1": x, "id2": y, "keep": x} for x, y in ("ab", "bc", "ca")], {}, "each is kept in place of another"),
+        ([{"id1": "a", "id2": "b", "label": "no"}], {"use": "digest"}, "layers remove documents before"),
+        ([{"id1": "a", "id2": "b", "label": "no"}], {"engine": "Spark"}, "engine"),
+    ],
+)
+def test_what_cannot_be_obeyed_is_refused_in_words(decisions: Any, options: Any, message: str) -> None:
+    """Contradictions, layers, what is no decision."""
+    with pytest.raises(ConfigError, match=message):
+        ns.dedup(ROSES, decisions=decisions, **options)
+
+
+def test_the_last_word_counts_where_lines_say_when(tmp_path):
+    """Of one file, and of several; else a pair that is decided twice is an error."""
+    log = tmp_path / "log.tsv"
+    log.write_text("id1\tid2\tlabel\twhen\na\tb\tno\t1\na\tb\tyes\t2\n")
+    assert ["b", "c"] == ns.dedup(ROSES, decisions=log).removals.column("id").to_pylist()
+    later = tmp_path / "later.tsv"
+    later.write_text("b\ta\tno\n")
+    assert {"b"} <= set(ns.dedup(ROSES, decisions=[log, later]).kept().column("id").to_pylist())
+    later.write_text("b\ta\tno\na\tb\tyes\n")
+    with pytest.raises(ConfigError, match="line 2: 'a' and 'b' are decided twice, differently"):
+        ns.dedup(ROSES, decisions=later)
+
+
+def test_finished_steps_are_of_one_choice_of_keepers(tmp_path):
+    """Who was told apart may change in between, since that is decided last."""
+    (tmp_path / "in.jsonl").write_text("".join(json.dumps({"id": i, "text": t}) + "\n" for i, t in ROSES.items()))
+    apart, chosen = ([{"id1": "a", "id2": "b", name: value}] for name, value in (("label", "no"), ("keep", "b")))
+    run = {"workdir": tmp_path / "work"}
+    for decisions, kept in ((None, ["a", "d"]), (apart, ["a", "b", "d"])):
+        found = ns.dedup(tmp_path / "in.jsonl", decisions=decisions, **run)
+        assert kept == found.kept().column("id").to_pylist()
+    with pytest.raises(WorkdirError, match="chosen"):
+        ns.dedup(tmp_path / "in.jsonl", decisions=chosen, **run)
