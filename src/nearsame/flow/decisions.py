@@ -156,7 +156,8 @@ class Located:
         """What became of them: how many were obeyed, and which no longer fit."""
         stays = np.ones(corpus.best.size, np.bool_)
         stays[decided.rows] = False
-        apart, chosen = (_similar(pairs, corpus, meeting, bound, within=within) for pairs in (self.apart, self.chosen))
+        apart, chosen = (_similar(pairs, corpus, meeting, bound) for pairs in (self.apart, self.chosen))
+        chosen &= _meets(self.chosen, corpus.num_against, within=within)  # of those apart copies may meet
         won = stays[self.chosen[:, 0]] & ~stays[self.chosen[:, 1]]
         return {
             **self.read,
@@ -188,14 +189,13 @@ def _meets(pairs: Rows, num_against: int, *, within: bool) -> Mask:
     return np.asarray((judged == 1) | ((judged == 2) & within))
 
 
-def _similar(pairs: Rows, corpus: Any, meeting: Any, bound: Bound, *, within: bool) -> Mask:
-    """Which pairs would be duplicates, had nobody said anything."""
+def _similar(pairs: Rows, corpus: Any, meeting: Any, bound: Bound) -> Mask:
+    """Which pairs are as similar as the bound asks."""
     first, later = _by_rank(pairs, corpus.ranks)
     a, b = corpus.best[first], corpus.best[later]
     similar = (a == b) & (corpus.about.sizes[first] > 0)
     if meeting:
         similar |= (a != b) & _compared(meeting, a, b, bound)
-    similar &= _meets(pairs, corpus.num_against, within=within)
     groups = corpus.engine.groups
     return np.asarray(similar if groups is None else similar & (groups[first] == groups[later]))
 

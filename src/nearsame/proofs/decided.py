@@ -112,7 +112,7 @@ class Decided:
         counted["chosen"] = sum(won)
         if self.recipe["method"] not in _COUNTED or self.recipe.get("frequencies") is not None:
             return counted
-        similar = [self._similar(*pair) for pair in self._chosen]
+        similar = [self._meet(*pair) and self._similar(*pair) for pair in self._chosen]
         apart = [pair for pair in self._apart if self._similar(*pair)]
         over = sum(is_similar and not is_won for is_similar, is_won in zip(similar, won, strict=True))
         return counted | {
@@ -158,8 +158,8 @@ class Decided:
         return frozenset(self.judge.items(content)) if content else frozenset(), self.judge.letters(content or "")
 
     def _similar(self, a: _Document, b: _Document) -> bool:
-        """Whether two would be duplicates, had nobody said anything."""
-        if not a.content or not b.content or not self._meet(a, b):
+        """Whether two are as similar as the recipe asks."""
+        if not a.content or not b.content or a.group != b.group:
             return False
         value = self.judge.similarity(self.recipe["method"], a.content, b.content)
         return value is not None and value >= self.judge.least and not self.judge.unconfirmed(a.content, b.content)
