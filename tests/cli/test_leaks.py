@@ -135,8 +135,8 @@ def test_records_that_cannot_be_read_are_told(home: Path) -> None:
         (["--eval", "none.jsonl"], 3, "none.jsonl"),
         (["--eval", "quiz.jsonl", "--remove", "documents"], 2, "--remove documents does nothing without -o"),
         (["--eval", "quiz.jsonl", "--overwrite"], 2, "--overwrite does nothing without -o, --markdown or --report"),
-        (["--eval", "quiz.jsonl", "-o", "out.jsonl"], 2, "-o of leaks: that takes a folder, and out.jsonl is one file"),
-        (["--eval", "quiz.jsonl", "-o", "-"], 2, "-o of leaks: that takes a folder, and - is standard output"),
+        (["--eval", "quiz.jsonl", "-o", "-", "--json"], 2, "--json and -o -: both want standard output"),
+        (["--eval", "quiz.jsonl", "-o", "o.csv", "--remove", "spans"], 2, "--remove spans: that takes a folder"),
         (["--eval", "quiz.jsonl", "--encoding", "idna"], 2, "encoding='idna' is not an encoding"),
         (["--eval", "quiz.jsonl", "--threshold", "2"], 2, "threshold=2.0 is not above 0 and at most 1"),
         (["--eval", "quiz.jsonl", "--markdown", "quiz.jsonl", "--overwrite"], 2, "quiz.jsonl"),
@@ -169,3 +169,15 @@ def test_a_page_shows_items_beside_their_documents(home: Path) -> None:
     assert question.split()[0] not in plain.read_text("utf-8").split()
     for wrong in (["--report", home / "page.txt"], ["--report-without-texts"]):
         assert 2 == run("leaks", home / "train.jsonl", *_evals(home), *wrong).exit_code
+
+
+def test_places_come_as_one_file(home: Path) -> None:
+    """By its name, or as lines on standard output, with the summary beside."""
+    out = home / "out.jsonl"
+    assert 0 == run("leaks", home / "train.jsonl", *_evals(home), "-o", out, "-q").exit_code
+    shown = run("leaks", home / "train.jsonl", *_evals(home), "-o", "-")
+    assert out.read_text("utf-8") == shown.stdout
+    assert [("quiz", "q1", "a")] == [
+        tuple(json.loads(line)[name] for name in ("benchmark", "item", "id")) for line in shown.stdout.splitlines()
+    ]
+    assert "Leaked items" in shown.stderr

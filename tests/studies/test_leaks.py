@@ -240,7 +240,7 @@ def test_a_folder_appears_with_its_tables(train: tuple[str, ...], tmp_path: Path
         found.write(tmp_path / "out")
     found.write(tmp_path / "out", overwrite=True)
     with pytest.raises(ConfigError, match="is one file"):
-        found.write(tmp_path / "a.jsonl", overwrite=True)
+        found.write(tmp_path / "kept.jsonl", remove="documents")
     with pytest.raises(OutputError):
         found.write_markdown(tmp_path / "a.jsonl", overwrite=True)
 

@@ -82,7 +82,14 @@ _RULE = options.section(
 @_EVALS
 @_RULE
 @options.output(
-    options.spec("-o", "--output", metavar="DIR", writes=options.FOLDER, help="The folder to write.", stands="none"),
+    options.spec(
+        "-o",
+        "--output",
+        metavar="DIR",
+        writes=options.BY_NAME,
+        help="The folder to write; or by its ending one file of spans, as in leaks.jsonl; - for JSON lines.",
+        stands="none",
+    ),
     options.spec(
         "--remove",
         type=options.words(LeakRemoval),
@@ -127,32 +134,16 @@ def leaks(**given: Any) -> int:
     _check(given)
     check(given)
     from nearsame.outputs import console
-    from nearsame.outputs.leaks import show_leaks
     from nearsame.studies.leaks import LeakOptions
     from nearsame.studies.leaks import leaks as find
 
-    directory, overwrite = given["output"], given["overwrite"]
     chosen = {name: value for name, value in options.given_options(given, LeakOptions).items()
               if value is not None and name != "engine"}  # fmt: skip
     with running_on(given) as engine, console.watched(quiet=given["quiet"]) as progress:
         chosen |= {name: value for name, value in engine.items() if value is not None}
         found = find(given["sources"], given["evals"], progress=progress, **chosen)
-        stats = found.stats
-        if directory is not None:
-            stats = found.write(directory, remove=given["remove"], overwrite=overwrite)
-        if given["markdown"] is not None:
-            found.write_markdown(given["markdown"], overwrite=overwrite)
-        if given["report"] is not None:
-            found.write_report(given["report"], texts=not given["report_without_texts"], overwrite=overwrite)
-    if given["as_json"]:
-        console.print_json({**found.record(), "stats": stats.record()})
-    elif not given["quiet"]:
-        report = console.Report(sys.stdout)
-        show_leaks(report, {**found.record(), "stats": stats.record()}, found.skipped, found.passed_over)
-        if directory is not None:
-            report.written(directory, folder=True)
-        for file in filter(None, (given["markdown"], given["report"])):
-            report.written(file)
+        stats = _written(found, given)
+    _show(found, {**found.record(), "stats": stats.record()}, given)
     most, leaked = given["max_leaked"], found.stats.leaked
     if most is not None and leaked > most:
         what = "1 item" if leaked == 1 else f"{leaked:,} items"
@@ -161,6 +152,38 @@ def leaks(**given: Any) -> int:
     if most is not None and unsought:
         return refused(f"--max-leaked: no item of {', '.join(unsought)} could be looked for")
     return ended(found.stats.skipped, found.skipped, given, read=found.stats.documents)
+
+
+def _written(found: Any, given: dict[str, Any]) -> Any:
+    """Write what is asked for; the counts, with those of what was removed."""
+    stats, overwrite = found.stats, given["overwrite"]
+    if given["output"] not in (None, "-"):
+        stats = found.write(given["output"], remove=given["remove"], overwrite=overwrite)
+    if given["markdown"] is not None:
+        found.write_markdown(given["markdown"], overwrite=overwrite)
+    if given["report"] is not None:
+        found.write_report(given["report"], texts=not given["report_without_texts"], overwrite=overwrite)
+    return stats
+
+
+def _show(found: Any, record: dict[str, Any], given: dict[str, Any]) -> None:
+    """Print spans, the record or a summary."""
+    from nearsame.outputs import console
+    from nearsame.outputs.destinations import meaning
+    from nearsame.outputs.leaks import show_leaks
+    from nearsame.outputs.lists import json_lines
+
+    place = given["output"]
+    if place == "-":
+        json_lines(found.spans, sys.stdout.buffer)
+    if given["as_json"]:
+        console.print_json(record)
+    elif not given["quiet"]:
+        report = console.Report(sys.stderr if place == "-" else sys.stdout)
+        show_leaks(report, record, found.skipped, found.passed_over)
+        for file in (place, given["markdown"], given["report"]):
+            if file not in (None, "-"):
+                report.written(file, folder=file == place and meaning(file).is_folder)
 
 
 def _check(given: dict[str, Any]) -> None:
@@ -178,9 +201,16 @@ def _check(given: dict[str, Any]) -> None:
         if given["overwrite"] and given["markdown"] is None and given["report"] is None:
             raise ConfigError("--overwrite does nothing without -o, --markdown or --report", hint="Leave it out.")
         return
-    from nearsame.outputs.destinations import require_folder
+    from nearsame.outputs.destinations import meaning, require_folder
 
-    require_folder(given["output"], "-o of leaks")
+    if given["output"] == "-" and given["as_json"]:
+        raise ConfigError("--json and -o -: both want standard output", hint="Leave one out.")
+    if given["output"] == "-" and given["overwrite"] and given["markdown"] is None and given["report"] is None:
+        raise ConfigError("--overwrite does nothing with -o -", hint="Leave it out.")
+    if given["remove"] == "none":
+        meaning(given["output"])
+        return
+    require_folder(given["output"], f"--remove {given['remove']}")
     if given["remove"] == "spans" and given["engine"] == "local":
         _check_spans(given)
 

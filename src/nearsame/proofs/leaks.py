@@ -6,6 +6,7 @@
 """
 
 import json
+import os
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -45,7 +46,7 @@ _Span = tuple[int, int]
 
 def is_leaks(home: Path) -> bool:
     """Whether a folder is what `leaks` wrote on one machine."""
-    return (home / "spans.parquet").exists() and not (home / "removed.parquet").exists()
+    return os.path.isfile(home / "spans.parquet") and not os.path.exists(home / "removed.parquet")  # noqa: PTH110, PTH113  (a name that no file can have is no error)
 
 
 def read_record(home: Path, findings: Findings) -> dict[str, Any] | None:

@@ -17,8 +17,8 @@ import pyarrow as pa
 from nearsame.answers.leaks import BenchmarkCounts, LeakStats
 from nearsame.arrow import Rows
 from nearsame.files.passed_over import PassedOver
-from nearsame.outputs import folder
-from nearsame.outputs.destinations import by_ending, require_folder
+from nearsame.outputs import folder, lists
+from nearsame.outputs.destinations import by_ending, meaning, require_folder
 from nearsame.outputs.leaks import leaks_markdown, leaks_page
 from nearsame.outputs.tables import RowNames, skipped_table
 from nearsame.recipes.arguments import checked
@@ -177,7 +177,7 @@ class Leaks:
         """Write a folder that appears complete or not at all: the tables as Parquet, and `stats.json`.
 
         Args:
-            directory: The folder.
+            directory: The folder; or by its ending a file of `spans` alone, as in leaks.jsonl or leaks.csv.
             remove: `documents`: the training data, too, in `kept/`, without the documents in which an item was found;
                 `spans`: without the passages in which one was found, listed in `cuts`.
             overwrite: Whether a folder that exists is replaced.
@@ -186,10 +186,16 @@ class Leaks:
             The counts, with those of what was removed.
 
         Raises:
-            OutputError: The folder cannot be written.
-            ConfigError: Nothing can be cut out of what was read.
+            OutputError: It cannot be written.
+            ConfigError: Nothing can be cut out of what was read; or for a file, with `remove`.
         """
-        require_folder(directory, "what leaks writes")
+        if not meaning(directory).is_folder:
+            if remove != "none":
+                require_folder(directory, f"remove={remove}")
+            with self._searched.clock("writing"):
+                read = self._searched.inputs
+                lists.write_file(os.fspath(directory), lambda: self.spans, read, overwrite=overwrite, spreadsheet=False)
+            return replace(self.stats, seconds=self._searched.seconds)
         searched, here = self._searched, isinstance(self._searched.reading, Reading)
         place = folder.require_place(directory, searched.inputs, overwrite=overwrite) if here else None
         if not here:
