@@ -44,6 +44,8 @@ def test_evaluate_reads_a_truth(tmp_path):
     assert command.startswith(f"nearsame dedup {path} --method ")
     quiet = run("evaluate", path, "--truth", tmp_path / "truth.tsv", "--least-label", "2", "--methods", "jaccard", "-q")
     assert f"F1 1.000: {command}\n" == quiet.stdout
+    quiet = run("evaluate", path, "--methods", "jaccard,simhash", "-q")
+    assert "F1: jaccard 1.0000, simhash 1.0000\n" == quiet.stdout
 
 
 def test_evaluate_draws_pairs_to_label(tmp_path):
@@ -51,6 +53,7 @@ def test_evaluate_draws_pairs_to_label(tmp_path):
     result = run("evaluate", DEMO, "--to-label", "7", "-o", tmp_path / "pairs.tsv")
     assert (0, 8) == (result.exit_code, len((tmp_path / "pairs.tsv").read_text("utf-8").splitlines())), result.stderr
     assert "Write 1 (the same) or 0 into the column label" in result.stdout
+    assert max(map(len, result.stdout.replace(str(tmp_path), "").splitlines())) <= 80
     ignored = [["--truth", DEMO], ["--methods", "digest"], ["--near", "0.5"], ["--json"], ["--least-label", "1"]]
     others = [(given, f"{given[0]} does nothing with --to-label") for given in ignored]
     for given, message in ((["-o", "a.md"], "needs a .tsv file"), ([], "needs a .tsv"), *others):

@@ -80,7 +80,8 @@ def codes(ctx: click.Context, /, **given: Any) -> int:
         console.print_json({**counts, "recipe": made.recipe})
     elif not given["quiet"]:
         report = console.Report(sys.stdout)
-        report.line(f"{made.documents:,} documents, {made.documents - made.codes:,} of them without one")
+        several = "s" * (made.documents != 1)
+        report.line(f"{made.documents:,} document{several}, {made.documents - made.codes:,} of them without one")
         for sentence in made.passed_over.sentences():
             report.line(sentence)
         report.skipped(made.skipped)

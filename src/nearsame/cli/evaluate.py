@@ -83,8 +83,8 @@ def evaluate(ctx: click.Context, /, **given: Any) -> None:
 
     SOURCE is as in `nearsame dedup`. Shown are pairs, precision, recall, F1, the adjusted Rand index of the clusters,
     seconds, memory, candidates; pairwise comparison against the methods that lose pairs, and why they lose them.
-    With --truth also the setting that the judged pairs speak for, how sure one may be of it, and the command to run
-    (with -q that line alone). Defaults stand in brackets.
+    With --truth also the setting that the judged pairs speak for, how sure one may be of it, and the command to run.
+    With -q one line: that command, or without --truth the F1 of each method. Defaults stand in brackets.
     """
     from nearsame.outputs import console, evaluations, reports
     from nearsame.studies import evaluate as study
@@ -113,8 +113,8 @@ def evaluate(ctx: click.Context, /, **given: Any) -> None:
         click.echo(printable(evaluations.text(evaluation), lines=True), nl=False)
         if path is not None:
             report.written(path)
-    elif line := evaluations.result_line(evaluation):
-        click.echo(printable(line))
+    else:
+        click.echo(printable(evaluations.result_line(evaluation)))
 
 
 def _draw(ctx: click.Context, given: dict[str, Any]) -> None:
@@ -135,7 +135,8 @@ def _draw(ctx: click.Context, given: dict[str, Any]) -> None:
         )  # fmt: skip
     reports.write_to_label(found, path, overwrite=given["overwrite"])
     if not given["quiet"]:
-        drawn = f"{len(found.table):,} of {found.pairs:,} pairs with a Jaccard similarity of {found.floor:g} or more"
-        click.echo(f"Drawn: {drawn}, as many of each degree as there are.")
-        console.Report(sys.stdout).written(path)
-        click.echo("Write 1 (the same) or 0 into the column label, then give the file to evaluate as --truth.")
+        report, several = console.Report(sys.stdout), "s" * (found.pairs != 1)
+        drawn = f"{len(found.table):,} of {found.pairs:,} pair{several} with a Jaccard similarity of {found.floor:g}"
+        report.line(f"Drawn: {drawn} or more, as many of each degree as there are.")
+        report.written(path)
+        report.line("Write 1 (the same) or 0 into the column label, then give the file to evaluate as --truth.")

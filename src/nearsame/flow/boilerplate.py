@@ -45,6 +45,8 @@ def without_boilerplate(
     features: Any, corpus: Corpus, method: Method, clock: Clock, all_hosts: Callable[[], Hosts] | None
 ) -> tuple[Any, Dropped]:
     """The features without what is to be dropped, and what that was."""
+    if not drops_boilerplate(method):
+        return features, NOTHING_DROPPED
     most, share = method.get("drop_boilerplate"), method.get("boilerplate_per_host")
     engine = corpus.engine
     output = schemas.LETTERED if method.weighs_items else schemas.FEATURES
@@ -53,12 +55,10 @@ def without_boilerplate(
         if share is not None and all_hosts is not None:
             by_host, dropped = _of_hosts(features, corpus, share, all_hosts())
             stage = replace(by_host, output=output)
-        elif most is not None:
+        else:
             common = _frequent(features, corpus.slots(features), most, engine)
             stage = WithoutBoilerplate.of(common, output)
             dropped = Dropped(common.items.size, int(common.counts.sum()))
-        else:
-            return features, NOTHING_DROPPED
         left = corpus.kept(engine.map(features, stage))
         before, after = (sum(engine.fold(flow, CountBare())) for flow in (features, left))
     return left, replace(dropped, documents=after - before)

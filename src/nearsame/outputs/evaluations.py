@@ -42,7 +42,8 @@ class Table:
 def heading(evaluation: Evaluation) -> str:
     """What was compared with what."""
     sampled = "" if evaluation.documents == evaluation.of_documents else f", a sample of {evaluation.of_documents:,}"
-    return f"{evaluation.documents:,} documents{sampled}. Held against {evaluation.truth}."
+    several = "s" * (evaluation.documents != 1)
+    return f"{evaluation.documents:,} document{several}{sampled}. Held against {evaluation.truth}."
 
 
 def tables(evaluation: Evaluation) -> list[Table]:
@@ -83,10 +84,11 @@ def conclusion(evaluation: Evaluation) -> tuple[list[str], str]:
 
 
 def result_line(evaluation: Evaluation) -> str:
-    """What judged pairs speak for, in one line; empty without judged pairs."""
+    """What judged pairs speak for, in one line; without them the F1 of each method."""
     advice = evaluation.advice
     if isinstance(advice, str):
-        return "".join(conclusion(evaluation)[0])
+        shares = ", ".join(f"{score.method} {_share(score.f1)}" for score in evaluation.scores)
+        return "".join(conclusion(evaluation)[0]) or f"F1: {shares}"
     f1 = advice.best.f1 if advice.held_out is None else advice.held_out.f1.value
     return f"F1 {f1:.3f}: {advice.command}"
 

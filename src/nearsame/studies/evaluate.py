@@ -200,7 +200,7 @@ def _in_words(field_: "_Field", path: Any) -> str:
     name = os.path.basename(os.fspath(path))  # noqa: PTH119  (it may be a URL)
     true = int(judged.is_true.sum())
     if judged.is_whole:
-        return f"{name}: {true:,} true pairs, all others false"
+        return f"{name}: {true:,} true pair{'s' * (true != 1)}, all others false"
     unjudged = f", {judged.num_unjudged:,} not judged" if judged.num_unjudged else ""
     return f"{name}: {true:,} true and {judged.is_true.size - true:,} false pairs{unjudged}; only these count"
 
