@@ -17,7 +17,7 @@ from tests.sources.corpora import compressed, encoded
 
 from .blocks import blocks_of, commands_of, run_command, run_python
 
-UNTRIED = ("s3a://", "nearsame serve ")  # a bucket and a cluster; and what ends when it is told to: only read
+UNTRIED = ("s3a://", "nearsame serve ", "nearsame review ")  # a cluster; what is told to end; what asks for keys
 
 
 @pytest.fixture
