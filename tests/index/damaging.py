@@ -14,18 +14,21 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable
 from contextlib import closing, suppress
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import nearsame as ns
 
 WORDS = [f"word{number}" for number in range(60)]
+KEPT = {"keep_columns": ["lang", "year"]}
 RECIPES: tuple[dict[str, Any], ...] = (
-    {"method": ["minhash", "digest", "url"], "store": "text"},
+    {"method": ["minhash", "digest", "url"], "store": "text", **KEPT},
     {"method": ["minhash", "digest"], "store": "shingles"},
-    {"method": ["simhash", "url"], "store": "shingles"},
-    {"method": ["minhash"], "store": "sketch"},
+    {"method": ["simhash", "url"], "store": "shingles", **KEPT},
+    {"method": ["minhash"], "store": "sketch", **KEPT},
 )
+WHERE = ["lang=en", "year>=2004"]
 PAGE = 8192
 
 
@@ -39,15 +42,19 @@ def documents(num: int = 40) -> list[dict[str, str]]:
             words[chance.randrange(50)] = chance.choice(WORDS)
         texts.append(words)
     return [
-        {"id": f"id-{at}", "url": f"https://example.org/{at % 30}", "text": " ".join(words)}
+        {"id": f"id-{at}", "url": f"https://example.org/{at % 30}", "text": " ".join(words), **_columns(at)}
         for at, words in enumerate(texts)
     ]
 
 
-def made(place: Path, recipe: dict[str, Any]) -> None:
+def _columns(at: int) -> dict[str, str]:
+    return {"lang": ("en", "de")[at % 2], "year": str(2000 + at % 9)}
+
+
+def made(place: Path | str, recipe: dict[str, Any]) -> None:
     """An index with a past: documents were removed and replaced, so that it has followers, holes and free pages."""
     every = documents()
-    with ns.Index.create(place, **recipe) as index:
+    with ns.Index.create(place, **recipe, overwrite=True) as index:
         index.add(every)
         index.remove(["id-0", "id-7", "id-20"])
         index.add({**every[3], "text": every[9]["text"]}, replace=True)
@@ -56,16 +63,20 @@ def made(place: Path, recipe: dict[str, Any]) -> None:
 def answers(index: ns.Index) -> dict[str, Any]:
     """What it says to everything that can be asked, or that it cannot say it."""
     every = documents()
+    wheres: list[dict[str, Any]] = [{}, {"where": WHERE}]
     asked: dict[str, Callable[[], Any]] = {
         "stats": lambda: index.stats().documents,
         "ids": lambda: list(index.ids()),
         "clusters": index.clusters,
-        "batch": lambda: index.query([{"text": each["text"], "url": each["url"]} for each in every]),
     }
-    for each in every[::4]:
-        asked[f"query {each['id']}"] = lambda each=each: index.query(each["text"])
+    for where in wheres:
+        asked[f"batch {where}"] = lambda where=where: index.query(
+            [{"text": each["text"], "url": each["url"]} for each in every], **where
+        )
+    for each, where in product(every[::4], wheres):
+        asked[f"query {each['id']} {where}"] = lambda each=each, where=where: index.query(each["text"], **where)
         asked[f"get {each['id']}"] = lambda each=each: index.get(each["id"])
-        asked[f"duplicates {each['id']}"] = lambda each=each: index.duplicates(each["id"])
+        asked[f"duplicates {each['id']} {where}"] = lambda each=each, where=where: index.duplicates(each["id"], **where)
         asked[f"compare {each['id']}"] = lambda each=each: index.compare(each["id"], "id-1")
     return {name: _answer(ask) for name, ask in asked.items()}
 
@@ -114,40 +125,58 @@ def damage(place: Path, chance: random.Random) -> str:
 
 def _changed_value(place: Path, chance: random.Random) -> str:
     """A value of a row, by SQL, so that SQLite's own check has nothing to find."""
-    table, column, value = chance.choice(
-        [
-            ("documents", "id", "id || 'x'"),
-            ("documents", "url", "url || 'x'"),
-            ("documents", "url", "NULL"),
-            ("documents", "leader", "NULL"),
-            ("documents", "leader", "(SELECT min(number) FROM documents)"),
-            ("documents", "items", "(SELECT items FROM documents ORDER BY number LIMIT 1)"),
-            ("documents", "text", "(SELECT text FROM documents ORDER BY number LIMIT 1)"),
-            ("documents", "text", "x'00'"),
-            ("documents", "number", "number + 100"),
-            ("postings", "key", "key + 1"),
-            ("postings", "number", "number + 1"),
-            ("postings", "number", "'x'"),
-            ("counters", "value", "value + 1"),
-            ("settings", "value", "replace(value, '0.8', '0.9')"),
-            ("settings", "value", "'x'"),
-        ]
-    )
     with closing(sqlite3.connect(place)) as connection, suppress(sqlite3.IntegrityError):
-        order = {"settings": "name", "counters": "name", "postings": "key, number"}.get(table, "number")
-        names = order.split(", ")
-        rows = connection.execute(f"SELECT {order} FROM {table}").fetchall()  # noqa: S608  (made up here)
-        where = " AND ".join(f"{name} = ?" for name in names)
-        connection.execute(f"UPDATE {table} SET {column} = {value} WHERE {where}", chance.choice(rows))  # noqa: S608
+        connection.create_function("exchanged", 1, lambda items: items.replace(b'"en"', b'"de"'))
+        run = connection.execute
+        how = change_value(lambda statement: run(statement).fetchall(), chance, CHANGES + CHANGES_OF_TYPE)
         connection.commit()
+        return how
+    return "nothing"
+
+
+CHANGES = (
+    ("documents", "id", "id || 'x'"),
+    ("documents", "url", "url || 'x'"),
+    ("documents", "url", "NULL"),
+    ("documents", "leader", "NULL"),
+    ("documents", "leader", "(SELECT min(number) FROM documents)"),
+    ("documents", "items", "(SELECT items FROM documents ORDER BY number LIMIT 1)"),
+    ("documents", "items", "exchanged(items)"),  # a column that is kept
+    ("documents", "text", "(SELECT text FROM documents ORDER BY number LIMIT 1)"),
+    ("documents", "number", "number + 100"),
+    ("postings", "key", "key + 1"),
+    ("postings", "number", "number + 1"),
+    ("counters", "value", "value + 1"),
+    ("settings", "value", "replace(value, '0.8', '0.9')"),
+    ("settings", "value", "'x'"),
+)
+CHANGES_OF_TYPE = (("documents", "text", "x'00'"), ("postings", "number", "'x'"))  # which SQLite takes
+
+
+def change_value(
+    run: Callable[[str], list[Any]], chance: random.Random, changes: tuple[tuple[str, str, str], ...] = CHANGES
+) -> str:
+    """Change a value of a row, and say how.
+
+    Args:
+        run: Runs SQL on the database.
+        chance: Chooses.
+        changes: Those to choose from: a table, a column, and its new value.
+    """
+    table, column, value = chance.choice(changes)
+    order = {"settings": "name", "counters": "name", "postings": "key, number"}.get(table, "number")
+    chosen = chance.choice(sorted(run(f"SELECT {order} FROM {table}")))  # noqa: S608  (made up here)
+    where = " AND ".join(f"{name} = {of!r}" for name, of in zip(order.split(", "), chosen, strict=True))
+    run(f"UPDATE {table} SET {column} = {value} WHERE {where}")  # noqa: S608  (likewise)
     return f"{table}.{column} = {value}"
 
 
-def judged(place: Path, before: dict[str, Any], whole: dict[str, Any]) -> str:
+def judged(place: Path | str, folder: Path, before: dict[str, Any], whole: dict[str, Any]) -> str:
     """What became of a damaged index: told by whom, or why it must not be.
 
     Args:
         place: Where it is.
+        folder: For files.
         before: What it answered.
         whole: What it had exported.
     """
@@ -161,7 +190,7 @@ def judged(place: Path, before: dict[str, Any], whole: dict[str, Any]) -> str:
         problems = _checked(index)
         if wrong and not problems:
             return f"WRONG: {wrong} in silence"
-        if found := _exported(index, place.with_suffix(".jsonl"), whole):
+        if found := _exported(index, folder / "damaged.jsonl", whole):
             return found
     _changed(place)
     if wrong:
@@ -189,7 +218,7 @@ def _exported(index: ns.Index, file: Path, whole: dict[str, Any]) -> str:
     return "WRONG: left out in silence" if len(found) < len(whole) and not index.skipped else ""
 
 
-def _changed(place: Path) -> None:
+def _changed(place: Path | str) -> None:
     """Whoever writes to it gets an answer, or one of our errors."""
     text = " ".join(WORDS)
     with suppress(ns.NearSameError), ns.Index.open(place) as index:
@@ -205,28 +234,30 @@ def _changed(place: Path) -> None:
 def walk(count: int, seed: int, folder: Path) -> Counter[str]:
     """So many damaged files, of all recipes in turn: how many became what."""
     chance, found = random.Random(seed), Counter[str]()
-    originals = []
-    for number, recipe in enumerate(RECIPES):
-        place = folder / f"{number}.ns"
-        made(place, recipe)
-        with ns.Index.open(place, read_only=True) as index:
-            index.export(folder / "whole.jsonl", overwrite=True)
-            lines = (folder / "whole.jsonl").read_text("utf-8").splitlines()
-            originals.append((place, answers(index), {each["id"]: each for each in map(json.loads, lines)}))
+    originals = [folder / f"{number}.ns" for number in range(len(RECIPES))]
+    known = [original(place, recipe, folder) for place, recipe in zip(originals, RECIPES, strict=True)]
     damaged = folder / "damaged.ns"
     for number in range(count):
-        original, before, whole = originals[number % len(originals)]
         for ending in ("", "-wal", "-shm"):
             Path(f"{damaged}{ending}").unlink(missing_ok=True)
-        shutil.copyfile(original, damaged)
+        shutil.copyfile(originals[number % len(RECIPES)], damaged)
         how = damage(damaged, chance)
         try:
-            became = judged(damaged, before, whole)
+            became = judged(damaged, folder, *known[number % len(RECIPES)])
         except Exception as error:
             error.add_note(f"damaged file {number} of seed {seed}: {how}")
             raise
         found[became if "WRONG" not in became else f"{became} ({number}: {how})"] += 1
     return found
+
+
+def original(place: Path | str, recipe: dict[str, Any], folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    """(what an index answers that is whole, what it exports)."""
+    made(place, recipe)
+    with ns.Index.open(place, read_only=True) as index:
+        index.export(folder / "whole.jsonl", overwrite=True)
+        lines = (folder / "whole.jsonl").read_text("utf-8").splitlines()
+        return answers(index), {each["id"]: each for each in map(json.loads, lines)}
 
 
 if __name__ == "__main__":
