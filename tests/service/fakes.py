@@ -1,7 +1,6 @@
 """An index of a few lines, for what is about the service and not about similarity: slow, failing or just obliging."""
 
 import threading
-import time
 from contextlib import contextmanager
 
 from nearsame.answers.matches import Added, Entry, Group, IndexStats, Likeness, Match, Matches
@@ -13,10 +12,9 @@ from nearsame.recipes.methods import MinHash
 class Shelf:
     """What several connections to one fake index share."""
 
-    def __init__(self, *, store="text", seconds=0.0):
+    def __init__(self, *, store="text"):
         self.documents: dict[str, dict] = {}
         self.store = store
-        self.seconds = seconds
         self.lock = threading.RLock()
         self.transactions: list[int] = []
         self.questions: list[int] = []  # how many were asked together
@@ -50,7 +48,6 @@ class FakeIndex:
     def add(self, documents, *, if_new=False, replace=False, limit=10):
         """All or nothing: a text of `fail` fails."""
         self.shelf.pass_gate()
-        time.sleep(self.shelf.seconds)
         if any("fail" in each.get("text", "").split() for each in documents):
             raise ValueError(documents[0]["text"])
         with self.shelf.lock:
@@ -84,7 +81,6 @@ class FakeIndex:
     def query(self, documents, *, limit=10, threshold=None, where=None):
         """The best first."""
         self.shelf.pass_gate()
-        time.sleep(self.shelf.seconds)
         texts = [each if isinstance(each, str) else each.get("text", "") for each in documents]
         if "fail" in texts:
             raise ValueError(texts)

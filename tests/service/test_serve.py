@@ -91,10 +91,11 @@ def test_it_listens_on_this_machine_alone_unless_secured(index, tmp_path):
     tokens.chmod(0o644)
     with served(index, "--host", ANYWHERE, "--token-file", tokens) as process:
         url = process.url.replace(ANYWHERE, "127.0.0.1")
-        assert 401 == httpx.get(f"{url}/stats").status_code
+        assert 401 == httpx.get(f"{url}/stats", timeout=PATIENCE).status_code
         assert "chmod 600" in process.stop()[1]
     with served(index, "--host", ANYWHERE, "--insecure") as process:
-        assert 200 == httpx.get(f"{process.url.replace(ANYWHERE, '127.0.0.1')}/stats").status_code
+        url = process.url.replace(ANYWHERE, "127.0.0.1")
+        assert 200 == httpx.get(f"{url}/stats", timeout=PATIENCE).status_code
 
 
 def test_what_cannot_be_is_said_in_a_line(index, tmp_path):
@@ -123,7 +124,7 @@ def test_the_address_may_be_of_version_6(index):
     """It is printed so that it can be clicked on."""
     with served(index, "--host", "::1") as process:
         assert process.url.startswith("http://[::1]:")
-        assert 200 == httpx.get(f"{process.url}/readyz").status_code
+        assert 200 == httpx.get(f"{process.url}/readyz", timeout=PATIENCE).status_code
 
 
 def test_tokens_are_read_again_on_sighup(index, tmp_path):
@@ -133,7 +134,8 @@ def test_tokens_are_read_again_on_sighup(index, tmp_path):
     with served(index, "--token-file", tokens) as process:
 
         def status(token):
-            return httpx.get(f"{process.url}/stats", headers={"Authorization": f"Bearer {token}"}).status_code
+            headers = {"Authorization": f"Bearer {token}"}
+            return httpx.get(f"{process.url}/stats", headers=headers, timeout=PATIENCE).status_code
 
         assert (200, 401) == (status(READ), status(WRITE))
         for text, expected in ((f"read {WRITE}\n", (401, 200)), ("nonsense\n", (401, 200))):
@@ -189,7 +191,7 @@ def test_a_graceful_stop_loses_nothing(index, number):
 def test_a_flood_of_bodies_takes_no_memory(index):
     """Requests that never end are bounded together; the process stays small and answers."""
     with served(index, "--memory", "20MB", "--max-body", "10MB", "--timeout", "5s", "--no-request-log") as process:
-        httpx.post(f"{process.url}/query", json={"text": "warm"})
+        httpx.post(f"{process.url}/query", json={"text": "warm"}, timeout=PATIENCE)
         before = resident(process.run.pid)
         statuses = []
 
@@ -215,7 +217,7 @@ def test_a_flood_of_bodies_takes_no_memory(index):
         assert {0, 413, 429} >= set(statuses)
         assert {413, 429} & set(statuses)
         assert resident(process.run.pid) - before < 120_000_000
-        assert 200 == httpx.get(f"{process.url}/healthz").status_code
+        assert 200 == httpx.get(f"{process.url}/healthz", timeout=PATIENCE).status_code
 
 
 def resident(pid):

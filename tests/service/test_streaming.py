@@ -115,7 +115,9 @@ def test_memory_is_bounded_by_groups_however_many_lines_come(shelf, monkeypatch)
         one = b'{"text": "one"}'
         waiting = [
             threading.Thread(
-                target=httpx.post, args=(f"{served.url}/documents",), kwargs={"content": one, "headers": LINES}
+                target=httpx.post,
+                args=(f"{served.url}/documents",),
+                kwargs={"content": one, "headers": LINES, "timeout": PATIENCE},
             )
             for _ in range(2)
         ]
