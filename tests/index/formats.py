@@ -32,20 +32,23 @@ _TEXTS = (
 
 def answers(index: ns.Index) -> dict[str, Any]:
     """What an index of these texts says."""
+    where = {"where": "lang=en"} if index.stats().columns else {}
     return {
         "ids": list(index.ids()),
         "documents": [index.get(id_).record() for id_ in index.ids()],
         "clusters": [group.record() for group in index.clusters()],
         "queries": [[match.record() for match in index.query(text)] for text in _TEXTS],
+        "chosen": [[match.record() for match in index.query(text, **where)] for text in _TEXTS],
         "url": [match.id for match in index.query({"text": "", "url": "https://EXAMPLE.org/1?utm_source=x"})],
     }
 
 
 def make(place: Path) -> None:
     """An index with a past, in a file without a log."""
-    with ns.Index.create(place, method=_METHODS, store="text") as index:
+    with ns.Index.create(place, method=_METHODS, store="text", keep_columns=["lang", "year"]) as index:
         for number, text in enumerate(_TEXTS):
-            index.add({"id": f"id-{number}", "url": f"https://example.org/{number}", "text": text})
+            columns = {"lang": ("en", "de", None)[number % 3], "year": 2020 + number}
+            index.add({"id": f"id-{number}", "url": f"https://example.org/{number}", "text": text, **columns})
         index.remove("id-0")
         index.add({"id": "id-7", "url": "https://example.org/7", "text": _TEXTS[3]}, replace=True)
         found = answers(index)
@@ -55,7 +58,7 @@ def make(place: Path) -> None:
 
 def main() -> int:
     """Make the file of this format, unless it is there."""
-    place = FOLDER / f"format-{FORMAT}.ns"
+    place = FOLDER / f"format-{FORMAT}-columns.ns"  # a first one of format 3 is older than columns are
     if place.exists():
         sys.stderr.write(f"{place} is there, and is kept as it is\n")
         return 1

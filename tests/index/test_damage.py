@@ -56,9 +56,7 @@ def test_of_damaged_files_none_answers_wrongly_in_silence(seed, files, tmp_path)
     assert found["refused"] > 0
 
 
-@pytest.mark.parametrize(
-    "count", [pytest.param(4, marks=pytest.mark.slow), pytest.param(250, marks=pytest.mark.long)]
-)
+@pytest.mark.parametrize("count", [pytest.param(4, marks=pytest.mark.slow), pytest.param(250, marks=pytest.mark.long)])
 def test_of_values_changed_on_a_server_none_gives_a_wrong_answer_in_silence(count, postgres, postgres_url, tmp_path):
     """As above, in PostgreSQL, whose own pages have checksums of their own: each recipe, and changes by SQL."""
     chance, path = random.Random(count), f"-c search_path={Address.parse(postgres_url).schema},public"

@@ -73,7 +73,7 @@ def within(expected, found):
 
 def test_there_is_a_file_of_this_format():
     """`scripts/make-index-file` makes it."""
-    assert (formats.FOLDER / f"format-{FORMAT}.ns").is_file()
+    assert (formats.FOLDER / f"format-{FORMAT}-columns.ns").is_file()
 
 
 def test_an_index_of_another_version_is_made_anew_from_its_texts(place, older):

@@ -2,7 +2,6 @@
 
 import asyncio
 import threading
-from itertools import count
 
 import pytest
 
@@ -151,12 +150,13 @@ def test_what_timed_out_while_it_was_written_is_answered():
 
     async def work(writer):
         shelf.gate.clear()
-        for attempt in count():  # the writer may be late, and then it is withdrawn
-            seconds = 0.05 * 2**attempt
+        seconds, answer = 0.025, None
+        while answer is None or answer.done():  # the writer was late, so it was withdrawn
+            seconds *= 2
             answer = asyncio.create_task(writer.submit(Adding([document(0)]), seconds))
-            if not (await asyncio.wait({answer}, timeout=2 * seconds))[0]:
-                shelf.gate.set()
-                return await answer
+            await asyncio.wait({answer}, timeout=2 * seconds)
+        shelf.gate.set()
+        return await answer
 
     assert ["d0"] == [each.id for each in run(shelf, work)]
 

@@ -45,24 +45,17 @@ def candidates(reader: Reader, keys: Sequence[Keys], limits: Sequence[int], most
         limits: By facet, how many with the same items are wanted.
         most: How many of other candidates, and at most of any.
     """
+    sets = [(of.sets[of.present], np.flatnonzero(of.present)) for of in keys]
+    met, cuts = _met(reader, [*sets, *((of.keys, of.rows) for of in keys)], [*limits, *[most] * len(keys)])
     is_cut = np.zeros(keys[0].present.size, np.bool_)
-    sets = [_NO_PAIRS] * len(keys)
-    for limit in sorted(set(limits)):
-        sides = [
-            (facet_keys.sets[facet_keys.present], np.flatnonzero(facet_keys.present)) if own == limit else _NO_PAIRS
-            for own, facet_keys in zip(limits, keys, strict=True)
-        ]
-        met, cut = _met(reader, sides, limit)
-        sets = [new if own == limit else old for new, old, own in zip(met, sets, limits, strict=True)]
+    for limit, cut in zip(limits, cuts, strict=False):
         is_cut[cut] |= limit == most
-    met, cut = _met(reader, [(facet_keys.keys, facet_keys.rows) for facet_keys in keys], most)
-    is_cut[cut] = True
     others = []
-    for pairs in met:
+    for pairs, rows in zip(met[len(keys) :], cuts[len(keys) :], strict=True):
         chosen, cut = closest(*pairs, most)
         others.append(chosen)
-        is_cut[cut] = True
-    return Candidates(sets, others, is_cut)
+        is_cut[rows] = is_cut[cut] = True
+    return Candidates(met[: len(keys)], others, is_cut)
 
 
 def closest(a: Int64s, b: Int64s, most: int) -> tuple[Pairs, Int64s]:
@@ -71,8 +64,7 @@ def closest(a: Int64s, b: Int64s, most: int) -> tuple[Pairs, Int64s]:
     Half of them are those with the most keys in common, half the smallest `b`.
     """
     a, b, times = _counted(a, b)
-    sizes = np.bincount(a) if a.size else a
-    cut = np.flatnonzero(sizes > most)
+    cut = np.flatnonzero(np.bincount(a) > most) if a.size > most else _NO_PAIRS[0]
     if not cut.size:
         return (a, b), cut
     is_chosen = rank(a) < most // 2  # of the smallest
@@ -98,22 +90,30 @@ def unique_pairs(a: Int64s, b: Int64s) -> Pairs:
     return a, b
 
 
-def _met(reader: Reader, sides: Sequence[Pairs], most: int) -> tuple[list[Pairs], Int64s]:
-    """The (rows, numbers) that share a key, of each facet's (keys, rows), asked for at once; and rows of cut keys."""
-    keys = np.concatenate([side[0] for side in sides])
-    rows = np.concatenate([side[1] for side in sides])
-    ends = np.cumsum([side[0].size for side in sides])
+def _met(reader: Reader, sides: Sequence[Pairs], mosts: Sequence[int]) -> tuple[list[Pairs], list[Int64s]]:
+    """The (rows, numbers) that share a key, of each side's (keys, rows); and rows of keys that had more.
+
+    Args:
+        reader: Of the store, which is asked once for all sides.
+        sides: Keys, and whose they are.
+        mosts: By side, how many documents of a key are wanted.
+    """
+    keys, rows = (np.concatenate([side[part] for side in sides]) for part in (0, 1))
+    sizes = [side[0].size for side in sides]
+    most = np.repeat(np.array(mosts), sizes)
     distinct, inverse = _distinct_of(keys)
-    hits = reader.postings(distinct, most + 1)
+    wanted = np.zeros(distinct.size, np.int64)
+    np.maximum.at(wanted, inverse, most + 1)
+    hits = reader.postings(distinct, wanted)
     if not hits.numbers.size:
-        return [_NO_PAIRS] * len(sides), rows[:0]
-    is_kept = rank(hits.places) < most
-    is_over = np.zeros(distinct.size, np.bool_)
-    is_over[hits.places[~is_kept]] = True
-    of, numbers = joined(np.arange(keys.size), inverse, hits.places[is_kept], hits.numbers[is_kept])
-    facets = np.searchsorted(ends, of, "right")
-    pairs = [(rows[of[facets == facet]], numbers[facets == facet]) for facet in range(len(sides))]
-    return pairs, rows[is_over[inverse]]
+        return [_NO_PAIRS] * len(sides), [rows[:0]] * len(sides)
+    of, at = joined(np.arange(keys.size), inverse, hits.places, np.arange(hits.places.size))
+    is_over = rank(hits.places)[at] >= most[of]
+    side_of = np.repeat(np.arange(len(sides)), sizes)[of]
+    rows_of, numbers = rows[of], hits.numbers[at]
+    kept = [(side_of == side) & ~is_over for side in range(len(sides))]
+    met = [(rows_of[chosen], numbers[chosen]) for chosen in kept]
+    return met, [rows_of[(side_of == side) & is_over] for side in range(len(sides))]
 
 
 def rank(ascending: Int64s) -> Int64s:

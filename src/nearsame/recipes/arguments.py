@@ -72,9 +72,12 @@ def checked(function: _Checked) -> _Checked:
 def _checked_call(function: _Checked) -> _Checked:
     shared = shared_options(function)
     signature = whole_signature(function, shared)
-    hints = functools.cache(
-        lambda: get_type_hints(function) | {name: option.kind for name, option in shared.items() if option.meaning}
-    )
+    several = inspect.Parameter.VAR_KEYWORD
+
+    @functools.cache
+    def kinds() -> dict[str, Any]:
+        hints = get_type_hints(function) | {name: option.kind for name, option in shared.items() if option.meaning}
+        return {name: hints.get(name, Any) for name, each in signature.parameters.items() if each.kind is not several}
 
     @functools.wraps(function)
     def asked(*args: Any, **given: Any) -> Any:
@@ -85,10 +88,11 @@ def _checked_call(function: _Checked) -> _Checked:
         except TypeError:
             return function(*args, **given)  # whose own words are better
         for name, value in bound.arguments.items():
-            if name in hints() and signature.parameters[name].kind is not inspect.Parameter.VAR_KEYWORD:
-                held = _held(value, hints()[name])
-                require_type(name, held, hints()[name])
-                bound.arguments[name] = _plain_number(held, hints()[name])
+            kind = kinds().get(name, Any)
+            if kind is not Any or isinstance(value, Integral):
+                held = _held(value, kind)
+                require_type(name, held, kind)
+                bound.arguments[name] = _plain_number(held, kind)
         for name, option in shared.items():
             bound.arguments.setdefault(name, option.default)
         return function(*bound.args, **bound.kwargs)

@@ -55,8 +55,13 @@ class Reader(Protocol):
     def rows(self, numbers: Iterable[int], *, text: bool = False, missing_ok: bool = False) -> dict[int, Row]:
         """The documents of some numbers, all of which must be there unless `missing_ok`."""
 
-    def postings(self, keys: Int64s, most: int) -> Hits:
-        """Of each key the documents with the `most` smallest numbers, in order; keys are ascending and distinct."""
+    def postings(self, keys: Int64s, most: int | Int64s) -> Hits:
+        """Of each key the documents with the `most` smallest numbers, in order.
+
+        Args:
+            keys: Ascending and distinct.
+            most: Of all, or of each.
+        """
 
     def page(self, after: int, limit: int, *, text: bool = False) -> list[Row]:
         """The next documents by number."""

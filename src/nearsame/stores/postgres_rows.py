@@ -114,13 +114,14 @@ class Transaction:
             require_all(wanted, by_number, self.name)
         return by_number
 
-    def postings(self, keys: Int64s, most: int) -> Hits:
+    def postings(self, keys: Int64s, most: int | Int64s) -> Hits:
         """Of each key the documents with the smallest numbers, in order."""
         statement = """
-            SELECT asked.place - 1, found.number FROM unnest(%s::bigint[]) WITH ORDINALITY AS asked (key, place),
-            LATERAL (SELECT number FROM @postings AS p WHERE p.key = asked.key ORDER BY number LIMIT %s) AS found
+            SELECT asked.place - 1, found.number
+            FROM unnest(%s::bigint[], %s::bigint[]) WITH ORDINALITY AS asked (key, most, place),
+            LATERAL (SELECT number FROM @postings AS p WHERE p.key = asked.key ORDER BY number LIMIT asked.most) AS found
             ORDER BY 1, 2"""
-        table = _pairs(self._run(statement, keys.tolist(), most))
+        table = _pairs(self._run(statement, keys.tolist(), np.broadcast_to(most, keys.shape).tolist()))
         return Hits(table[:, 0], table[:, 1])
 
     def page(self, after: int, limit: int, *, text: bool = False) -> list[Row]:

@@ -41,8 +41,8 @@ CREATE INDEX documents_by_leader ON documents (leader) WHERE leader IS NOT NULL;
 CREATE TABLE postings (key INTEGER NOT NULL, number INTEGER NOT NULL, PRIMARY KEY (key, number)) WITHOUT ROWID;
 INSERT INTO counters VALUES ('documents', 0, ~0), ('next', 1, ~1);
 """
-_AT_ONCE = (16, 64, 512)  # keys in one statement: few different ones, so that they stay prepared
-_FEW, _MANY = 64, 4096  # postings: if fewer are wanted, or as many are there, keys are asked for one by one
+_AT_ONCE = (4, 32, 512)  # keys in one statement: few different ones, so that they stay prepared
+_OF_EACH = 16  # postings, on average: where there are as many, keys are asked for one by one
 _COLUMNS = "number, id, url, items, NULL, leader, text_sum, checksum"  # as checksums.py takes them
 _WITH_TEXT = "number, id, url, items, text, leader, text_sum, checksum"
 _INSERT = (
@@ -82,28 +82,29 @@ class Transaction:
         records = (self._run(statement, (value,)).fetchone() for value in values)
         return [verified(record, self.name, text=text) for record in records if record]
 
-    def postings(self, keys: Int64s, most: int) -> Hits:
+    def postings(self, keys: Int64s, most: int | Int64s) -> Hits:
         """Of each key the documents with the smallest numbers, in order."""
         pairs: list[tuple[int, int]] = []
-        values = keys.tolist()
+        limits = np.broadcast_to(most, keys.shape)
+        values, wanted = keys.tolist(), limits.tolist()
         for start in range(0, len(values), _AT_ONCE[-1]):
-            pairs += self._postings(values[start : start + _AT_ONCE[-1]], most)
+            pairs += self._postings(values[start : start + _AT_ONCE[-1]], wanted[start : start + _AT_ONCE[-1]])
         table = _pairs(pairs, self.name)
         table = table[np.lexsort((table[:, 1], table[:, 0]))]
-        is_near = np.arange(len(table)) - np.searchsorted(table[:, 0], table[:, 0]) < most
-        return Hits(np.searchsorted(keys, table[is_near, 0]), table[is_near, 1])
+        places = np.searchsorted(keys, table[:, 0])
+        is_near = np.arange(len(table)) - np.searchsorted(places, places) < limits[places]
+        return Hits(places[is_near], table[is_near, 1])
 
-    def _postings(self, keys: list[int], most: int) -> list[tuple[int, int]]:
-        """(key, number) of some keys: by one statement, unless that may read far more than is wanted."""
-        if most > _FEW:
-            size = next(size for size in _AT_ONCE if size >= len(keys))
-            cursor = self._run(_SELECT_KEYS[size], keys + keys[-1:] * (size - len(keys)))
-            pairs: list[tuple[int, int]] = cursor.fetchmany(_MANY)
-            if len(pairs) < _MANY:
-                return pairs
-            cursor.close()
+    def _postings(self, keys: list[int], most: list[int]) -> list[tuple[int, int]]:
+        """(key, number) of some keys: by one statement, unless that reads far more than is wanted."""
+        size = next(size for size in _AT_ONCE if size >= len(keys))
+        cursor = self._run(_SELECT_KEYS[size], keys + keys[-1:] * (size - len(keys)))
+        pairs: list[tuple[int, int]] = cursor.fetchmany(_OF_EACH * size)
+        if len(pairs) < _OF_EACH * size:
+            return pairs
+        cursor.close()
         statement = "SELECT key, number FROM postings WHERE key = ? ORDER BY number LIMIT ?"
-        return [pair for key in keys for pair in self._run(statement, (key, most))]
+        return [pair for asked in zip(keys, most, strict=True) for pair in self._run(statement, asked)]
 
     def page(self, after: int, limit: int, *, text: bool = False) -> list[Row]:
         """The next documents by number."""
