@@ -96,7 +96,8 @@ class _Body:
         if self._complete:
             return await self._receive()
         try:
-            message = await asyncio.wait_for(self._receive(), seconds_left(self._scope))
+            async with asyncio.timeout(seconds_left(self._scope)):
+                message = await self._receive()
         except TimeoutError:
             raise HttpProblem(408, "slow", "the request did not arrive in time", hint="Send less at once.") from None
         self._arrived += len(message.get("body", b""))

@@ -85,7 +85,8 @@ class Readers:
         except queue.Full:
             raise busy(f"{self._most_waiting:,} requests are waiting for an answer") from None
         try:
-            return await asyncio.wait_for(asked.answer, seconds)
+            async with asyncio.timeout(seconds):
+                return await asked.answer
         except TimeoutError:
             raise late(seconds) from None
 

@@ -96,7 +96,8 @@ class GroupWriter:
         """
         waiting = self._enqueue(change)
         try:
-            return await asyncio.wait_for(asyncio.shield(waiting.answer), seconds)
+            async with asyncio.timeout(seconds):
+                return await asyncio.shield(waiting.answer)
         except TimeoutError:
             if self._withdraw(waiting):
                 detail = f"the change waited {seconds:g} s and was not written"
