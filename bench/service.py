@@ -248,7 +248,8 @@ class Stream:
 
     def row(self, name: str) -> tuple[str, ...]:
         """A line of the table."""
-        memory = (f"{value / 1e6:,.0f}" for value in (self.held[(len(self.held) - 1) // 10], self.held[-1], max(self.held)))
+        chosen = self.held[(len(self.held) - 1) // 10], self.held[-1], max(self.held)
+        memory = (f"{value / 1e6:,.0f}" for value in chosen)
         pace = f"{self.lines / self.seconds:,.0f}"
         return (name, f"{self.lines:,}", f"{self.seconds:,.0f}", pace, f"{self.bytes / 1e6:,.0f}", *memory)
 

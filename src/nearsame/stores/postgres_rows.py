@@ -119,8 +119,8 @@ class Transaction:
         statement = """
             SELECT asked.place - 1, found.number
             FROM unnest(%s::bigint[], %s::bigint[]) WITH ORDINALITY AS asked (key, most, place),
-            LATERAL (SELECT number FROM @postings AS p WHERE p.key = asked.key ORDER BY number LIMIT asked.most) AS found
-            ORDER BY 1, 2"""
+            LATERAL (SELECT number FROM @postings AS p WHERE p.key = asked.key ORDER BY number LIMIT asked.most)
+            AS found ORDER BY 1, 2"""
         table = _pairs(self._run(statement, keys.tolist(), np.broadcast_to(most, keys.shape).tolist()))
         return Hits(table[:, 0], table[:, 1])
 
