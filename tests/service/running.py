@@ -15,7 +15,7 @@ from nearsame.service.server import configured
 from nearsame.service.service import Service
 from nearsame.service.settings import Settings
 from nearsame.service.tokens import Tokens
-from tests.patience import PATIENCE
+from tests.patience import PATIENCE, eventually
 
 
 class Running:
@@ -27,10 +27,15 @@ class Running:
         self.log = log
         self.client = httpx.Client(base_url=url, timeout=PATIENCE, trust_env=False)
 
-    def events(self, name=None):
-        """The lines of the log."""
-        found = [json.loads(line) for line in self.log.getvalue().splitlines()]
-        return [each for each in found if name is None or each["event"] == name]
+    def events(self, name=None, least=0):
+        """The lines of the log, as soon as there are so many: some are written when the answer has left."""
+
+        def found():
+            lines = [json.loads(line) for line in self.log.getvalue().splitlines()]
+            return [each for each in lines if name is None or each["event"] == name]
+
+        eventually(lambda: len(found()) >= least)
+        return found()
 
     def metric(self, name, **labels):
         """A value that Prometheus would see."""

@@ -264,8 +264,7 @@ def test_a_client_that_hangs_up_is_no_error_of_ours(shelf):
                     f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: {kind}\r\nContent-Length: 100\r\n\r\n--x"
                 )
                 gone.sendall(head.encode())
-        eventually(lambda: len(served.events("request")) >= 3)
-        assert [499] * 3 == [event["status"] for event in served.events("request")]
+        assert [499] * 3 == [event["status"] for event in served.events("request", 3)]
         assert [] == served.events("unexpected")
 
 

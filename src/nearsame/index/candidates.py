@@ -7,6 +7,7 @@
 """
 
 from collections.abc import Sequence
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -100,20 +101,25 @@ def _met(reader: Reader, sides: Sequence[Pairs], mosts: Sequence[int]) -> tuple[
     """
     keys, rows = (np.concatenate([side[part] for side in sides]) for part in (0, 1))
     sizes = [side[0].size for side in sides]
-    most = np.repeat(np.array(mosts), sizes)
+    most = np.repeat(mosts, sizes)
     distinct, inverse = _distinct_of(keys)
     wanted = np.zeros(distinct.size, np.int64)
     np.maximum.at(wanted, inverse, most + 1)
     hits = reader.postings(distinct, wanted)
-    if not hits.numbers.size:
-        return [_NO_PAIRS] * len(sides), [rows[:0]] * len(sides)
     of, at = joined(np.arange(keys.size), inverse, hits.places, np.arange(hits.places.size))
     is_over = rank(hits.places)[at] >= most[of]
-    side_of = np.repeat(np.arange(len(sides)), sizes)[of]
-    rows_of, numbers = rows[of], hits.numbers[at]
-    kept = [(side_of == side) & ~is_over for side in range(len(sides))]
-    met = [(rows_of[chosen], numbers[chosen]) for chosen in kept]
-    return met, [rows_of[(side_of == side) & is_over] for side in range(len(sides))]
+    order = np.lexsort((at, of, is_over))
+    num_kept = order.size - np.count_nonzero(is_over)
+    kept, over = order[:num_kept], order[num_kept:]
+    ends = [0, *accumulate(sizes)]
+    met = [(rows[of[some]], hits.numbers[at[some]]) for some in _parted(kept, of, ends)]
+    return met, [rows[of[some]] for some in _parted(over, of, ends)]
+
+
+def _parted(some: Int64s, of: Int64s, ends: Sequence[int]) -> list[Int64s]:
+    """Those of each side, of some that are ordered by what they are of."""
+    cuts = np.searchsorted(of[some], ends).tolist() if some.size else [0] * len(ends)
+    return [some[a:b] for a, b in pairwise(cuts)]
 
 
 def rank(ascending: Int64s) -> Int64s:

@@ -121,7 +121,7 @@ class Transaction:
             FROM unnest(%s::bigint[], %s::bigint[]) WITH ORDINALITY AS asked (key, most, place),
             LATERAL (SELECT number FROM @postings AS p WHERE p.key = asked.key ORDER BY number LIMIT asked.most)
             AS found ORDER BY 1, 2"""
-        table = _pairs(self._run(statement, keys.tolist(), np.broadcast_to(most, keys.shape).tolist()))
+        table = _pairs(self._run(statement, keys.tolist(), np.full(keys.size, most).tolist()))
         return Hits(table[:, 0], table[:, 1])
 
     def page(self, after: int, limit: int, *, text: bool = False) -> list[Row]:

@@ -41,7 +41,7 @@ CREATE INDEX documents_by_leader ON documents (leader) WHERE leader IS NOT NULL;
 CREATE TABLE postings (key INTEGER NOT NULL, number INTEGER NOT NULL, PRIMARY KEY (key, number)) WITHOUT ROWID;
 INSERT INTO counters VALUES ('documents', 0, ~0), ('next', 1, ~1);
 """
-_AT_ONCE = (4, 32, 512)  # keys in one statement: few different ones, so that they stay prepared
+_AT_ONCE = (4, 20, 64, 512)  # keys in one statement: few different ones, so that they stay prepared
 _OF_EACH = 16  # postings, on average: where there are as many, keys are asked for one by one
 _COLUMNS = "number, id, url, items, NULL, leader, text_sum, checksum"  # as checksums.py takes them
 _WITH_TEXT = "number, id, url, items, text, leader, text_sum, checksum"
@@ -85,7 +85,7 @@ class Transaction:
     def postings(self, keys: Int64s, most: int | Int64s) -> Hits:
         """Of each key the documents with the smallest numbers, in order."""
         pairs: list[tuple[int, int]] = []
-        limits = np.broadcast_to(most, keys.shape)
+        limits = np.full(keys.size, most)
         values, wanted = keys.tolist(), limits.tolist()
         for start in range(0, len(values), _AT_ONCE[-1]):
             pairs += self._postings(values[start : start + _AT_ONCE[-1]], wanted[start : start + _AT_ONCE[-1]])

@@ -88,10 +88,10 @@ class TextDigests:
         contents, num_tokens = self.contents(texts)
         if self.algorithm in _WEAK:
             sums = np.array([self._checksum(content) for content in contents], np.int64)
-            words, offsets = _padded(contents)
+            words, offsets = _joined(contents)
             met = sums, np.zeros(len(batch), np.int64)
         else:
-            words, offsets = _padded([self._digest(content) for content in contents])
+            words, offsets = _joined([self._digest(content) for content in contents])
             met = _first_words(words, offsets)
         raw = [batch.column(name) for name in ("row", "text_bytes", "digest_a", "digest_b")]
         about = [pa.array(column) for column in (num_tokens, *met)]
@@ -100,8 +100,7 @@ class TextDigests:
     def words(self, texts: arrow.Strings) -> list[arrow.UInt64s]:
         """The words of each text's digest, its length in front, without a table around them: none of an empty text."""
         contents, _ = self.contents(texts)
-        words, offsets = _padded([self._digest(content) for content in contents])
-        return [words[a:b] for a, b in pairwise(offsets.tolist())]
+        return [np.frombuffer(_padded(self._digest(content)), np.uint64) for content in contents]
 
     def _digest(self, content: bytes) -> bytes:
         """Nothing of an empty text; behind a digest that can be forged one that cannot."""
@@ -128,18 +127,17 @@ def _cut(data: arrow.Bytes, offsets: arrow.Int64s) -> list[bytes]:
     return [data[a:b].tobytes() for a, b in pairwise(offsets.tolist())]
 
 
-def _padded(contents: list[bytes]) -> tuple[arrow.UInt64s, arrow.Int64s]:
-    """Each content as 64-bit words: zero-padded, and where that would hide its length, with the length in front."""
-    sizes = np.array([-(-len(content) // 8) + bool(content) for content in contents], np.int64)
-    offsets = np.zeros(len(contents) + 1, np.int64)
-    np.cumsum(sizes, out=offsets[1:])
-    out = np.zeros(int(offsets[-1]), np.uint64)
-    raw = out.view(np.uint8)
-    for content, start in zip(contents, offsets[:-1].tolist(), strict=True):
-        if content:
-            out[start] = len(content)
-            raw[8 * start + 8 : 8 * start + 8 + len(content)] = np.frombuffer(content, np.uint8)
-    return out, offsets
+def _padded(content: bytes) -> bytes:
+    """A content as 64-bit words: zero-padded, and as that would hide its length, with the length in front."""
+    return len(content).to_bytes(8, "little") + content + bytes(-len(content) % 8) if content else b""
+
+
+def _joined(contents: list[bytes]) -> tuple[arrow.UInt64s, arrow.Int64s]:
+    """(words, offsets) of contents."""
+    padded = [_padded(content) for content in contents]
+    offsets = np.zeros(len(padded) + 1, np.int64)
+    np.cumsum([len(each) // 8 for each in padded], out=offsets[1:])
+    return np.frombuffer(b"".join(padded), np.uint64), offsets
 
 
 def _first_words(words: arrow.UInt64s, offsets: arrow.Int64s) -> tuple[arrow.Int64s, arrow.Int64s]:
