@@ -75,7 +75,7 @@ SHAPES = {
     "NETFLIX": Shape(480_000, 209.5, 18_000, grows=False, made=20_000),
     "ORKUT": Shape(2_700_000, 119.7, 8_700_000, made=50_000),
     "SPOTIFY": Shape(440_000, 12.8, 760_000, made=200_000),
-    "UNIFORM": Shape(100_000, 10, 209, 0.0, grows=False),
+    "UNIFORM": Shape(100_000, 10, 209, 0.0, grows=False, made=50_000),
     "ZIPF": Shape(100_000, 50, 100_000),
 }
 
