@@ -11,7 +11,7 @@ import nearsame as ns
 from tests.parity.answers import difference, listed, local, on_spark
 
 BENCH = Path(__file__).resolve().parents[2] / "bench"
-SETS = 2_000  # a tenth of what `scripts/bench joins` makes
+SETS = 2_000  # a tenth of the fewest that `scripts/bench joins` makes
 SHAPES = (
     "AOL", "BMS-POS", "DBLP", "ENRON", "FLICKR", "KOSARAK", "LIVEJ", "NETFLIX", "ORKUT", "SPOTIFY", "UNIFORM", "ZIPF",
 )  # fmt: skip
