@@ -26,7 +26,7 @@ PACKAGES = ("nearsame", "numpy", "pyarrow")
 ADAPTER = report.ROOT / "bench" / "adapters" / "pairs_of_texts.py"
 LONG, SENTENCES = ("msdocs-en", "debian-installguide", "scancode-licences"), "turku-paraphrase-fi"
 WORDS, LETTERS = {"threshold": 0.8}, {"threshold": 0.6, "unit": "chars", "shingle_size": 3}
-TURNS = 3
+TURNS = 2
 BEFORE = ("", "texts", "pairs", "before, CPU s", "now, CPU s", "times")
 HASHED = ("", "texts", "pairs", "exact, CPU s", "MinHash, CPU s", "times")
 
