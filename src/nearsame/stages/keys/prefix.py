@@ -49,7 +49,7 @@ _EXACT = 128  # counts up to it are classes of their own
 _MOST = 1 << 40  # documents, of which no run has more
 _UNIT = 1 << 12  # of the ratio of two classes
 _SPAN = 64  # slots, of which one looks through some to know the number of a full one
-_LITTLE = 64  # of all items, one of so many may tie
+_LITTLE = 6  # of all items, one of so many may tie: of long texts one in ten does, and counting them takes longer
 _COUNTS = pa.large_list(pa.field("item", pa.uint8(), nullable=False))
 
 
