@@ -185,10 +185,11 @@ def dedup(
     run = _prepared((source, against), asked)
     _require_urls(run, options["url_column"], options["urls"])
     method, question = run.state.method, Question(run.state.method.least, clusters, within)
-    run = costs.predicted(run, lambda state, *by: state.corpus.rule(state.step, question).decide(*by, 1).work)
-    decided = pipeline.decide(run.state, question, run.clock)
-    run = templates.looked_for(run, decided)
-    audited = _audited(run, asked, audits.audit_decision, decided, within=within)
+    with run.ending():
+        run = costs.predicted(run, lambda state, *by: state.corpus.rule(state.step, question).decide(*by, 1).work)
+        decided = pipeline.decide(run.state, question, run.clock)
+        run = templates.looked_for(run, decided)
+        audited = _audited(run, asked, audits.audit_decision, decided, within=within)
     return required.met_by(Result(Removals(run.without_features(), method, decided), audited))
 
 
@@ -240,10 +241,11 @@ def pairs(
     groups = Groups(run.state.corpus.best, identical == "star", run.state.step.mirror, across)
     method, question = run.state.method, Question(run.state.method.least, "pairs")
     joining = partial(pipeline.joining, question=question, groups=groups)
-    run = costs.predicted(run, lambda state, *by: Work.total(part.work for part in joining(state).join(*by, 1)))
-    with run.clock("joining"):
-        listed_pairs = Listed.joined(list(pipeline.join(run.state, question, groups, max_pairs)))
-    audited = _audited(run, asked, audits.audit_pairs, listed_pairs, across=across is not None)
+    with run.ending():
+        run = costs.predicted(run, lambda state, *by: Work.total(part.work for part in joining(state).join(*by, 1)))
+        with run.clock("joining"):
+            listed_pairs = Listed.joined(list(pipeline.join(run.state, question, groups, max_pairs)))
+        audited = _audited(run, asked, audits.audit_pairs, listed_pairs, across=across is not None)
     return required.met_by(Pairs(run.without_features(), method, listed_pairs, audited))
 
 
@@ -365,6 +367,9 @@ def _prepared(sides: tuple[Any, Any], asked: _Asked) -> Run:
             state = pipeline.prepare(corpus, recipe, clock, ready_items=ready, listing=asked.listing)
         else:
             state = first_layers.then(reading, recipe, engine, clock)
+    except BaseException:
+        engine.close()
+        raise
     finally:
         if engine.checkpoints:
             engine.checkpoints.close()

@@ -6,11 +6,18 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
+import threading
 from pathlib import Path
 
 import pytest
 
+import nearsame as ns
+from nearsame.clock import Silent
+from nearsame.flow.arrays import Arrays
+from nearsame.kernels import buckets as kernel
 from nearsame.sources.jsonl import JsonLines
+from nearsame.sources.streams import sink
 from tests.patience import PATIENCE, eventually
 
 from .commands import documents, leftovers, run, words, write_jsonl
@@ -90,3 +97,88 @@ def test_a_reader_that_leaves_is_no_error(command, tmp_path):
     assert 141 == run_.returncode
     assert "error" not in said.lower()
     assert "Traceback" not in said
+
+
+class Interrupting(Silent):
+    """Presses Ctrl-C when a step begins; in reading, when the fifth batch has come."""
+
+    def __init__(self, step):
+        self.step, self.batches = step, 0
+
+    def begin(self, stage, total_bytes=None):
+        if stage == self.step != "features":
+            signal.raise_signal(signal.SIGINT)
+
+    def add(self, documents, num_bytes):
+        self.batches += 1
+        if self.step == "features" and self.batches == 5:
+            signal.raise_signal(signal.SIGINT)
+
+
+def threads():
+    """Those of runs that are at work."""
+    return [thread for thread in threading.enumerate() if thread.name.startswith("nearsame") and thread.is_alive()]
+
+
+@pytest.mark.parametrize(
+    "step", ["features", "identical", "counts", "keys", "meeting", "deciding", "joining", "writing"]
+)
+def test_ctrl_c_ends_a_run_in_python_with_its_threads(step, tmp_path, monkeypatch):
+    """At every step, also when the traceback is kept, as notebooks do."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    before = set(threads())
+    texts = [" ".join(words(30, seed % 400)) for seed in range(900)]
+    with pytest.raises(KeyboardInterrupt) as kept:
+        if step == "joining":
+            ns.pairs(texts, batch_rows=50, progress=Interrupting(step))
+        else:
+            ns.dedup(texts, batch_rows=50, progress=Interrupting(step)).write(tmp_path / "out")
+    assert kept
+    assert step == "writing" or eventually(lambda: not set(threads()) - before)
+    assert not list(tmp_path.glob("out")) + list(tmp_path.glob("nearsame-*"))
+
+
+def test_a_step_that_one_call_takes_long_for_is_not_waited_for(monkeypatch):
+    """Compiled code hears no Ctrl-C: it runs in a thread of its own, which does nothing when it comes back."""
+    begun, let_go, after = threading.Event(), threading.Event(), []
+
+    def group_equal(*_):
+        begun.set()
+        let_go.wait(PATIENCE)
+
+    monkeypatch.setattr(kernel, "group_equal", group_equal)
+    monkeypatch.setattr(Arrays, "leaders", lambda *_: after.append("went on"))
+    threading.Thread(target=lambda: (begun.wait(PATIENCE), os.kill(os.getpid(), signal.SIGINT)), daemon=True).start()
+    with pytest.raises(KeyboardInterrupt):
+        ns.dedup(["a b c d e f", "a b c d e f"])
+    let_go.set()
+    assert eventually(lambda: not [one for one in threads() if one.name == "nearsame-step"])
+    assert [] == after
+
+
+def test_copies_of_several_files_end_at_their_next_write(tmp_path, monkeypatch):
+    """However much of them is left to be written; nothing is left behind."""
+    (tmp_path / "in").mkdir()
+    for name in "abc":
+        write_jsonl(tmp_path / "in" / f"{name}.jsonl", documents())
+    written, lines = [], JsonLines.lines
+
+    def endless(self, *args, **how):
+        yield from lines(self, *args, **how)
+        while len(written) < 1_000_000:
+            written.append(self.name)
+            if len(written) == 40:
+                os.kill(os.getpid(), signal.SIGINT)
+            yield b" " * 100_000
+
+    def copy(self, target, removed, annotations=None, *, drop_unread=False):
+        with sink(target, None) as out:
+            out.writelines(endless(self, removed))
+
+    monkeypatch.setattr(JsonLines, "copy", copy)
+    found = ns.dedup(tmp_path / "in")
+    with pytest.raises(KeyboardInterrupt):
+        found.write(tmp_path / "out")
+    assert len(written) < 1_000_000
+    assert ["in"] == [path.name for path in tmp_path.iterdir()]

@@ -6,6 +6,7 @@
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -104,6 +105,9 @@ class Machine(Engine, Protocol):
     @property
     def free_bytes(self) -> int:
         """What of the memory is free for other things while no step runs."""
+
+    def ending(self) -> AbstractContextManager[None]:
+        """What ends the block early, an error or an interruption, ends all that was begun."""
 
     def expect(self, num_bytes: int) -> None:
         """About so much will be kept: say now if there is no place for it."""

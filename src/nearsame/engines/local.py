@@ -12,10 +12,11 @@ import time
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from itertools import islice
+from itertools import islice, takewhile
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -32,6 +33,7 @@ from nearsame.kernels.buckets import Meeting
 
 __all__ = ["Flow", "Local"]
 
+_T = TypeVar("_T")
 _WINDOW = 16  # batches that threads fold side by side, each its share of every one
 
 
@@ -68,6 +70,7 @@ class Local:
     def __post_init__(self) -> None:
         self.threads = self.threads or len(os.sched_getaffinity(0))
         self._lock = threading.Lock()
+        self._is_closed = False
         self._sharing = Sharing(self.threads)
         self._pool = self._new_pool()
         self.space = Space(self.memory, self.threads, self.workdir, self.growth)
@@ -88,7 +91,8 @@ class Local:
         return self.space.free_bytes + self.space.working_bytes
 
     def close(self) -> None:
-        """End the threads; what they have not begun is dropped."""
+        """End the threads: of what they are at, they finish one batch."""
+        self._is_closed = True
         self._sharing.close()
         self._pool.shutdown(cancel_futures=True)
 
@@ -188,6 +192,36 @@ class Local:
             for future in under_way:
                 future.cancel()
 
+    @contextmanager
+    def ending(self) -> Iterator[None]:
+        """What ends the block early, an error or Ctrl-C, ends the threads, too."""
+        try:
+            yield
+        except BaseException:
+            self.close()
+            raise
+
+    def _aside(self, work: Callable[[], _T]) -> _T:
+        """What `work` gives, by a thread of its own: the main one hears Ctrl-C only between two of its own steps.
+
+        A step that was interrupted ends when it next asks for a thread of the pool; nobody waits for that.
+        """
+        if threading.current_thread() is not threading.main_thread():
+            return work()
+        answer: Future[_T] = Future()
+
+        def answered() -> None:
+            try:
+                answer.set_result(work())
+            except BaseException as error:  # noqa: BLE001  (whatever it is, the main thread raises it)
+                answer.set_exception(error)
+
+        threading.Thread(target=answered, name="nearsame-step", daemon=True).start()
+        return answer.result()
+
+    def _while_open(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        return takewhile(lambda _: not self._is_closed, batches)
+
     def _new_pool(self) -> ThreadPoolExecutor:
         return ThreadPoolExecutor(self.threads, "nearsame")
 
@@ -207,9 +241,9 @@ class Local:
 
         def run(part: int) -> None:
             if many:
-                many(state, window, part, self.threads)
+                many(state, self._while_open(window), part, self.threads)
                 return
-            for batch in window:
+            for batch in self._while_open(window):
                 fold.add(state, batch, part, self.threads)
 
         many = getattr(fold, "add_many", None)
@@ -236,21 +270,26 @@ class Local:
 
     def collapse(self, flow: Flow, ranks: Rows) -> Rows:
         """For each row the best row with equal features."""
-        return same_features(apart(flow.batches, "set_a", self.groups), ranks, self.each, self.space)
+        batches = apart(flow.batches, "set_a", self.groups)
+        return self._aside(lambda: same_features(batches, ranks, self.each, self.space))
 
     def meet(self, keys: Flow, features: Flow, ranks: Rows, columns: Sequence[str] = schemas.COMPARED[:1]) -> Meeting:
         """Group the entries by key, number the documents by priority, and put their features in that order."""
-        entries = assemble(lambda: iter(apart(self.read(keys), "key", self.groups)), ranks, self.each, self.space)
-        items, offsets = take_lists(lambda: self.read(features), entries.rows, self.each, self.space, columns)
-        return Meeting(entries, items, offsets)
+
+        def met() -> Meeting:
+            entries = assemble(lambda: iter(apart(self.read(keys), "key", self.groups)), ranks, self.each, self.space)
+            items, offsets = take_lists(lambda: self.read(features), entries.rows, self.each, self.space, columns)
+            return Meeting(entries, items, offsets)
+
+        return self._aside(met)
 
     def decide(self, meeting: Meeting, rule: Any) -> Any:
         """Greedy by priority: blocks are probed in parallel and settled in order, then witnesses are found."""
-        return rule.decide(meeting, self.each, self.threads, self.space.array)
+        return self._aside(lambda: rule.decide(meeting, self.each, self.threads, self.space.array))
 
     def sample(self, meeting: Meeting, rule: Any) -> Any:
         """Some of the similar pairs, for a prediction."""
-        return rule.sample(meeting, self.space.array)
+        return self._aside(lambda: rule.sample(meeting, self.space.array))
 
     def join(self, meeting: Meeting, rule: Any) -> Any:
         """All similar pairs of the documents that meet."""

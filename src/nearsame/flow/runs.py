@@ -6,6 +6,7 @@
 
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -78,6 +79,10 @@ class Run:
     def skipped(self) -> pa.Table:
         """The records that could not be read."""
         return tables.skipped_table(self.reading.skipped)
+
+    def ending(self) -> AbstractContextManager[None]:
+        """What ends the block early ends the threads, too."""
+        return self.state.corpus.engine.ending()
 
     def release(self) -> None:
         """Nothing to give back: memory goes with the last answer, and files with the process."""

@@ -1,7 +1,7 @@
 """The copies in an output folder: each part by its own name, without what is to go.
 
 1. Parts copy themselves; here they only learn which positions to leave out, and what to add to the others.
-2. Several parts are copied at once; a single one by the thread that asks for it, which an interruption ends at once.
+2. Several parts are copied at once; a single one by the thread that asks for it. An interruption ends all at once.
 3. Parts that give files names which are free (`copied_last`) come when all others have theirs.
 """
 
@@ -10,12 +10,14 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
+from threading import Event
 from types import MappingProxyType
 from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
+from nearsame.files.ending import until
 from nearsame.outputs.annotations import Verdict
 
 __all__ = ["Copyable", "copy_parts", "num_bytes"]
@@ -79,11 +81,13 @@ def copy_parts(  # noqa: PLR0913  (what is copied, of what, whereto, how)
         (early or late)[0]()
         return
     fitting = _MOST_AT_ONCE if memory is None else max(1, memory // _PART_BYTES)
+    ended = Event()
     with ThreadPoolExecutor(min(_MOST_AT_ONCE, fitting, os.cpu_count() or 1)) as pool:
         try:
             for calls in (early, late):
-                for done in [pool.submit(call) for call in calls]:
+                for done in [pool.submit(until, ended, call) for call in calls]:
                     done.result()
         except BaseException:
+            ended.set()
             pool.shutdown(cancel_futures=True)
             raise

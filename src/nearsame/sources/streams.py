@@ -20,6 +20,7 @@ import pyarrow as pa
 
 from nearsame.errors import NearSameError, OutputError
 from nearsame.files.compressions import MAGIC, Compression, compressor
+from nearsame.files.ending import opened
 from nearsame.files.systems import BrokenStreamError, File, is_url, mishaps
 from nearsame.sources.base import BATCH_BYTES, MAX_RECORD, Skipped
 
@@ -337,7 +338,7 @@ def sink(target: Path, compression: Compression | None) -> Iterator[Any]:
     """A file to write to, with its folders made, compressed as asked."""
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        with target.open("wb") as raw, compressor(raw, compression) as out:
+        with opened(target) as raw, compressor(raw, compression) as out:
             yield out
     except NearSameError:
         raise

@@ -11,7 +11,7 @@
    largest count allows (1.054 for 100,000). In a small universe all items are frequent, and the rarest first pays.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any, NamedTuple
@@ -120,7 +120,7 @@ class CountItems:
         add(*lists, counting.base(self.number), np.uint64(counting.shift), low, high, state)
         return state
 
-    def add_many(self, state: npt.NDArray[np.uint8], batches: Sequence[pa.RecordBatch], part: int, parts: int) -> Any:
+    def add_many(self, state: npt.NDArray[np.uint8], batches: Iterable[pa.RecordBatch], part: int, parts: int) -> Any:
         """`add` for several batches, of which the items of neighbouring slots are counted together."""
         counting = self.counting
         if counting.bits < _LARGE_BITS or counting.nibbles or counting.passes > 1:
