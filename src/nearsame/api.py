@@ -39,6 +39,7 @@ from nearsame.flow.checks import (
 from nearsame.flow.corpus import Question
 from nearsame.flow.decisions import Decisions, Given
 from nearsame.flow.evidence import BESIDE, OneForm, PageFacts
+from nearsame.flow.forecasts import foretelling
 from nearsame.flow.identities import identity, with_kept_seed
 from nearsame.flow.layers import Layers, chosen_layers, needs_bare, with_guesses
 from nearsame.flow.options import RunOptions
@@ -359,6 +360,7 @@ def _prepared(sides: tuple[Any, Any], asked: _Asked) -> Run:
         () if asked.decisions is None else asked.decisions.files
     )
     engine = asked.engine(known, recipe.stored_ratio)
+    foretelling(clock, reading, engine)
     try:
         pages = PageFacts(reading, asked.urls, required=layered)
         first_layers = _first_layers(pages, asked, guesses, clock, engine) if layered else None

@@ -106,10 +106,12 @@ class Interrupting(Silent):
         self.step, self.batches = step, 0
 
     def begin(self, stage, total_bytes=None):
+        """Is it this one?"""
         if stage == self.step != "features":
             signal.raise_signal(signal.SIGINT)
 
     def add(self, documents, num_bytes):
+        """Count batches."""
         self.batches += 1
         if self.step == "features" and self.batches == 5:
             signal.raise_signal(signal.SIGINT)
@@ -129,11 +131,9 @@ def test_ctrl_c_ends_a_run_in_python_with_its_threads(step, tmp_path, monkeypatc
     monkeypatch.setattr(tempfile, "tempdir", None)
     before = set(threads())
     texts = [" ".join(words(30, seed % 400)) for seed in range(900)]
+    ask = ns.pairs if step == "joining" else lambda *args, **how: ns.dedup(*args, **how).write(tmp_path / "out")
     with pytest.raises(KeyboardInterrupt) as kept:
-        if step == "joining":
-            ns.pairs(texts, batch_rows=50, progress=Interrupting(step))
-        else:
-            ns.dedup(texts, batch_rows=50, progress=Interrupting(step)).write(tmp_path / "out")
+        ask(texts, batch_rows=50, progress=Interrupting(step))
     assert kept
     assert step == "writing" or eventually(lambda: not set(threads()) - before)
     assert not list(tmp_path.glob("out")) + list(tmp_path.glob("nearsame-*"))
