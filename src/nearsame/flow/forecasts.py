@@ -72,7 +72,7 @@ class Forecast:
         stored = features if self._engine.checkpoints or features > space.budget // 2 else 0
         disk = f", {in_bytes(stored)} of disk in {home}" if stored else ""
         return (
-            f"about {_duration(seconds)} in all, {in_bytes(memory)} of memory{disk}"
+            f"about {_duration(seconds)} in all, up to {in_bytes(memory)} of memory{disk}"
             f" (by the first {share:.0%} of the sources; less certain if much is similar)"
         )
 
