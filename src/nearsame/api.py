@@ -361,7 +361,7 @@ def _prepared(sides: tuple[Any, Any], asked: _Asked) -> Run:
     )
     engine = asked.engine(known, recipe.stored_ratio)
     foretelling(clock, reading, engine)
-    try:
+    with engine.preparing():
         pages = PageFacts(reading, asked.urls, required=layered)
         first_layers = _first_layers(pages, asked, guesses, clock, engine) if layered else None
         if first_layers is None:
@@ -369,12 +369,6 @@ def _prepared(sides: tuple[Any, Any], asked: _Asked) -> Run:
             state = pipeline.prepare(corpus, recipe, clock, ready_items=ready, listing=asked.listing)
         else:
             state = first_layers.then(reading, recipe, engine, clock)
-    except BaseException:
-        engine.close()
-        raise
-    finally:
-        if engine.checkpoints:
-            engine.checkpoints.close()
     call = call_record(sides, settings, options, {name: extent(part) for name, part in read.items()})
     return Run(reading, state, clock, settings, inputs, pages, first_layers, call, tuple(map(remark, read.values())))
 

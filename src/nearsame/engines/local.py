@@ -201,6 +201,16 @@ class Local:
             self.close()
             raise
 
+    @contextmanager
+    def preparing(self) -> Iterator[None]:
+        """The same for the steps that a work directory keeps, which is let go of behind them."""
+        try:
+            with self.ending():
+                yield
+        finally:
+            if self.checkpoints:
+                self.checkpoints.close()
+
     def _aside(self, work: Callable[[], _T]) -> _T:
         """What `work` gives, by a thread of its own: the main one hears Ctrl-C only between two of its own steps.
 
