@@ -21,6 +21,7 @@ import pyarrow.compute as pc
 from nearsame import arrow
 from nearsame.arrow import Mask, Rows
 from nearsame.errors import ConfigError
+from nearsame.files.inputs import no_path
 from nearsame.kernels import deciding
 from nearsame.kernels.scores import Bound
 from nearsame.sources.judged import JudgedPair, read_judgements
@@ -60,6 +61,9 @@ class Decisions:
         last: dict[tuple[str, str], JudgedPair] = {}
         for one in several:
             name = "decisions" if isinstance(one, Mapping) else os.fspath(one)
+            if wrong := no_path(name):
+                message = f"decisions={name!r} has {wrong}, which no path can have"
+                raise ConfigError(message, hint="Give the path of a file.")
             read = [_of_record(one)] if isinstance(one, Mapping) else read_judgements(name)
             last |= _consistent(name, read)
         files = tuple(os.fspath(one) for one in several if not isinstance(one, Mapping))
