@@ -176,7 +176,7 @@ def test_one_side_of_a_shape_is_completed():
         less = (bands - 1, rows) if "rows" in given else (bands, rows + 1)
         assert collision_probability(0.8, *less) < 0.99 or less[0] * less[1] > 128
     assert "as many bands as fit, 6, do not reach a recall of 0.99 at 0.8" in ns.plan(rows=20).reason
-    with pytest.raises(ns.ConfigError, match="rows=129 is not from 1 to num_perm=128"):
+    with pytest.raises(ns.ConfigError, match="rows=129 is above num_perm=128"):
         ns.plan(rows=129)
 
 
@@ -186,6 +186,8 @@ def test_other_settings_have_curves_of_their_own():
     assert [("15 x 5", ns.plan(bands=15, rows=5).curve)] == [tuple(curve) for curve in made.also]
     assert "asked for" == next(shape.note for shape in made.others if (shape.bands, shape.rows) == (15, 5))
     assert [("k=6", ns.plan_simhash(k=6).curve)] == [tuple(curve) for curve in ns.plan_simhash(also=[6]).also]
+    with pytest.raises(ns.ConfigError, match=r"\(1, 2, 3\) in also is not"):
+        ns.plan(also=[(1, 2, 3)])
     with pytest.raises(ns.ConfigError, match="6 other settings are more than 5"):
         ns.plan_simhash(also=range(6))
 

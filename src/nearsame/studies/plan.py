@@ -105,6 +105,9 @@ def plan(
     threshold = float(recipe.threshold)
     bands, rows, reason = _completed(recipe, **side) if side else _choice(recipe)
     pool = drawn_from(recipe)
+    odd = next((pair for pair in also if len(pair) != 2), None)
+    if odd is not None:
+        raise ConfigError(f"{odd} in also is not (bands, rows)", hint="Write it as in (15, 5).")
     beside, taken = [_beside(recipe, *pair) for pair in _few(also)], {(bands, rows), *also}
     shape = _shape(threshold, bands, rows, "used", pool)
     sample = None if corpus is None else _read(corpus, columns, sample_size)
@@ -228,11 +231,10 @@ def _choice(recipe: MinHash) -> tuple[int, int, str]:
 
 def _completed(recipe: MinHash, bands: int | None = None, rows: int | None = None) -> tuple[int, int, str]:
     """The shape of which one side is given: the fewest bands, or the most rows, that reach the recall."""
+    shaped = _shaped(recipe, 1 if bands is None else bands, 1 if rows is None else rows)
+    bands, rows = (None if bands is None else shaped.bands), (None if rows is None else shaped.rows)
     threshold, pool = float(recipe.threshold), drawn_from(recipe)
-    num, given = rows or bands or 0, f"{'bands' if rows is None else 'rows'}={bands if rows is None else rows}"
-    if not 1 <= num <= recipe.num_perm:
-        message = f"{given} is not from 1 to num_perm={recipe.num_perm}"
-        raise ConfigError(message, hint="Choose another number, or more permutations.")
+    num, given = rows or bands or 1, f"{'bands' if rows is None else 'rows'}={bands if rows is None else rows}"
     most = (recipe.num_perm if pool is None else 2 * pool) // num
     sides = [(i, rows) if rows else (bands or 0, most + 1 - i) for i in range(1, most + 1)]
     chances = [float(collision_probability(threshold, *side, pool)) for side in sides]
@@ -246,9 +248,13 @@ def _completed(recipe: MinHash, bands: int | None = None, rows: int | None = Non
 
 def _beside(recipe: MinHash, bands: int, rows: int) -> Shape:
     """What another shape that was asked for promises."""
-    known = {name: value for name, value in recipe.settings.items() if name != "recall"}
-    other = MinHash(**{**known, "bands": bands, "rows": rows})
-    return _shape(float(recipe.threshold), bands, rows, _ASKED, drawn_from(other))
+    return _shape(float(recipe.threshold), bands, rows, _ASKED, drawn_from(_shaped(recipe, bands, rows)))
+
+
+def _shaped(recipe: MinHash, bands: int, rows: int) -> MinHash:
+    """The recipe with these bands and rows, if there can be such a one."""
+    known = {name: value for name, value in recipe.settings.items() if name not in {"recall", "bands", "rows"}}
+    return MinHash(**{**known, "bands": bands, "rows": rows})
 
 
 def _others(recipe: MinHash) -> list[Shape]:
