@@ -142,8 +142,9 @@ def test_a_size_that_takes_too_long_is_told_so(tmp_path, monkeypatch) -> None:
     import scale
 
     run = processes.Run(60, 60, 1, 1, 1, "")
-    monkeypatch.setattr(scale, "measure", lambda size, *_: scale.Outcome(size, run=run, steps_seconds=50))
-    first, second = scale.scale(tmp_path, scale.arguments(["--sizes", "1000", "100k", "--limit-minutes", "60"]))
+    monkeypatch.setattr(scale, "measure", lambda size, *_: [scale.Outcome("dedup", size, run=run, steps_seconds=50)])
+    given = ["--sizes", "1000", "100k", "--limit-minutes", "60", "--commands", "dedup"]
+    first, second = scale.scale(tmp_path, scale.arguments(given))
     assert run == first.run
     assert "would take about 100 minutes, more than --limit-minutes 60" == second.reason
     assert "did not run" in scale.rows([first, second])[1]
