@@ -25,7 +25,7 @@ from nearsame.service.problems import HttpProblem, busy, late
 __all__ = ["WorkerProcesses"]
 
 _MEMORY = 1 << 30  # bytes that a process may take besides what it has when it is ready
-_STARTING_SECONDS = 60.0
+_STARTING_SECONDS = 600  # of a process: a machine may be very busy, and what waits for it has a time of its own
 
 T = TypeVar("T")
 
