@@ -185,7 +185,7 @@ def dedup(
         settings |= {"urls": urls.record()}  # evidence goes by it
     run = _prepared((source, against), asked)
     _require_urls(run, options["url_column"], options["urls"])
-    method, question = run.state.method, Question(run.state.method.least, clusters, within)
+    method, question = run.state.method, Question.of_run(run.state.method, settings)
     with run.ending():
         run = costs.predicted(run, lambda state, *by: state.corpus.rule(state.step, question).decide(*by, 1).work)
         decided = pipeline.decide(run.state, question, run.clock)

@@ -70,6 +70,7 @@ def _near_codes(recipe: SimHash | Codes, features: tuple[Stage, ...], *, listing
         if adjacent
         else (lambda bound, one_side: NearCodes(bound, bits, k, tables, one_side)),
         searched=searched,
+        linking=None if adjacent else (lambda bound: NearCodes(bound, bits, k, tables)),
         notes=(*([reach_note(k, bits)] if recipe.of_tokens else []), *([ADJACENT_NOTE] if adjacent else [])),
     )
 

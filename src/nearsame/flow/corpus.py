@@ -76,16 +76,18 @@ class Question:
         threshold: at least the recipe's.
         kind: `greedy` and `components` ask who goes, `pairs` which are similar.
         within: whether documents that are not on the `against` side are compared with each other.
+        in_groups: whether only those that share a key may be compared.
     """
 
     threshold: Fraction
     kind: ClusterKind | Literal["pairs"] = "greedy"
     within: bool = True
+    in_groups: bool = False
 
     @classmethod
     def of_run(cls, method: Method, settings: Mapping[str, Any]) -> Self:
         """Who goes, as a run with these settings asks it of a method."""
-        return cls(method.least, settings["clusters"], settings["within"])
+        return cls(method.least, settings["clusters"], settings["within"], settings.get("group_by") is not None)
 
     def rule(
         self, step: Steps, num_against: int, weights: Rows, one_side: OneSide = None, apart: Apart | None = None
@@ -107,8 +109,9 @@ class Question:
                 return step.deciding(Greedy(bound, num_against, self.within, apart))
             case "components":
                 # What is left out since a pair joins it already may not be joined without that pair.
-                linking = AllPairs(bound) if apart else Linking(bound, num_against, self.within)
-                return Connected(step.deciding(linking), bound, weights, num_against, self.within, apart)
+                linking = step.deciding(AllPairs(bound) if apart else Linking(bound, num_against, self.within))
+                linking = step.linking(bound) if step.linking and not self.in_groups else linking
+                return Connected(linking, bound, weights, num_against, self.within, apart)
 
 
 class Corpus(Protocol):

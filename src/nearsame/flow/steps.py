@@ -69,6 +69,7 @@ class Steps(NamedTuple):
     deciding: Callable[[Greedy | Linking | AllPairs], Any] = lambda rule: rule
     joining: Callable[[Bound, OneSide], Any] = lambda bound, _: AllPairs(bound)
     searched: Callable[[Any, Any], dict[str, Any]] = lambda *_: {}  # by the rule that joins what has met: how
+    linking: Callable[[Bound], Any] | None = None  # all pairs for components, where all may be compared: quicker so
     notes: tuple[str, ...] = ()  # what one must know to read the answer
     second: tuple[int, Fraction] | None = None  # what pairs must reach as well: a measure, and the least value of it
     larger_first: bool = False  # larger sets stay: a container before what it contains

@@ -69,7 +69,7 @@ class Request:
         """Near-duplicates, and which of them stay."""
         with self._verbs(source) as verbs:
             run, threshold = self._run(verbs, source, against, keep, settings), self.method.least
-            question = Question(threshold, settings["clusters"], settings["within"])
+            question = Question.of_run(self.method, settings)
             decision = pipeline.decide(run.state, question, run.clock)
             audit = self._audited(run, audit_decision, decision, threshold, within=question.within)
             return Result(SparkRemovals(run, self.method, decision), audit)
