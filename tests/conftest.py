@@ -53,6 +53,13 @@ def spark() -> Iterator[Any]:
     session.stop()
 
 
+@pytest.fixture(autouse=True)
+def _cluster(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Few documents are for the cluster, too, but in tests about that (`few`)."""
+    if "spark" in request.fixturenames and request.node.get_closest_marker("few") is None:
+        monkeypatch.setattr("nearsame.frames.request.few_of", lambda *_: None)
+
+
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[Server]:
     """A PostgreSQL server of this process's own; the test is skipped where PostgreSQL is not installed."""

@@ -178,20 +178,25 @@ def dedup(
     asked = _Asked(method, policy, columns, options, settings, named, urls, within, decisions=decisions)
     if options["engine"] is not None:
         refuse_on_spark(use=use, urls=options["urls"], decisions=options["decisions"])
-        return required.met_by(_on_spark(asked).dedup(source, against, policy, settings))
+        return required.met_by(_on_spark(asked, _deduplicated).dedup(source, against, policy, settings))
     if named is not None:
         settings |= {"use": list(named), "urls": urls.record()}
     elif options["urls"] is not None:
         settings |= {"urls": urls.record()}  # evidence goes by it
-    run = _prepared((source, against), asked)
-    _require_urls(run, options["url_column"], options["urls"])
-    method, question = run.state.method, Question.of_run(run.state.method, settings)
+    return required.met_by(_deduplicated((source, against), asked))
+
+
+def _deduplicated(sides: tuple[Any, Any], asked: "_Asked") -> "Result":
+    """Who stays, on one machine."""
+    run = _prepared(sides, asked)
+    _require_urls(run, asked.options["url_column"], asked.options.get("urls"))
+    method, question = run.state.method, Question.of_run(run.state.method, asked.settings)
     with run.ending():
         run = costs.predicted(run, lambda state, *by: state.corpus.rule(state.step, question).decide(*by, 1).work)
         decided = pipeline.decide(run.state, question, run.clock)
         run = templates.looked_for(run, decided)
-        audited = _audited(run, asked, audits.audit_decision, decided, within=within)
-    return required.met_by(Result(Removals(run.without_features(), method, decided), audited))
+        audited = _audited(run, asked, audits.audit_decision, decided, within=asked.within)
+    return Result(Removals(run.without_features(), method, decided), audited)
 
 
 @with_method_hint
@@ -234,11 +239,17 @@ def pairs(
     policy = _priority("first", options)
     settings = {"identical": identical, "ties": policy.ties, "order_column": options["order_column"]}
     asked = _Asked(method, policy, _columns(options, method, policy), options, settings, listing=True)
+    listing = partial(_listed, identical=identical, max_pairs=max_pairs)
     if options["engine"] is not None:
-        return required.met_by(_on_spark(asked).pairs(source, against, policy, settings, max_pairs))
-    run = _prepared((source, against), asked)
-    _require_urls(run, options["url_column"])
-    across = None if against is None else run.state.corpus.num_against
+        return required.met_by(_on_spark(asked, listing).pairs(source, against, policy, settings, max_pairs))
+    return required.met_by(listing((source, against), asked))
+
+
+def _listed(sides: tuple[Any, Any], asked: "_Asked", *, identical: Identical, max_pairs: int) -> "Pairs":
+    """All pairs, on one machine."""
+    run = _prepared(sides, asked)
+    _require_urls(run, asked.options["url_column"])
+    across = None if sides[1] is None else run.state.corpus.num_against
     groups = Groups(run.state.corpus.best, identical == "star", run.state.step.mirror, across)
     method, question = run.state.method, Question(run.state.method.least, "pairs")
     joining = partial(pipeline.joining, question=question, groups=groups)
@@ -247,7 +258,7 @@ def pairs(
         with run.clock("joining"):
             listed_pairs = Listed.joined(list(pipeline.join(run.state, question, groups, max_pairs)))
         audited = _audited(run, asked, audits.audit_pairs, listed_pairs, across=across is not None)
-    return required.met_by(Pairs(run.without_features(), method, listed_pairs, audited))
+    return Pairs(run.without_features(), method, listed_pairs, audited)
 
 
 @dataclass(frozen=True)
@@ -264,6 +275,7 @@ class _Asked:
     within: bool = True
     listing: bool = False
     decisions: Decisions | None = None
+    clock: Clock | None = None  # of a run that has begun
 
     def __post_init__(self) -> None:
         for name in ("threads", "batch_rows"):
@@ -325,7 +337,7 @@ def _prepared(sides: tuple[Any, Any], asked: _Asked) -> Run:
     require_columns(asked.columns, recipe)
     if sides[0] is None:
         raise SourceError("source=None is nothing to read", hint="Give a path, a list of texts, a table or a matrix.")
-    clock, indexes = Clock(logged(options["progress"])), list[str]()
+    clock, indexes = asked.clock or Clock(logged(options["progress"])), list[str]()
     judged, other = sides
     require_distinct([*several(judged), *([] if other is None else several(other))])
     lenient = not options["strict"]  # the summary names what is passed over
@@ -383,8 +395,8 @@ def _first_layers(pages: PageFacts, asked: _Asked, guesses: Method, clock: Clock
         engine.close()
 
 
-def _on_spark(asked: _Asked) -> "Request":
-    """The same on Spark; what is about one machine alone is refused."""
+def _on_spark(asked: _Asked, law: Callable[[tuple[Any, Any], _Asked], Any]) -> "Request":
+    """The same on Spark; what is about one machine alone is refused. Few documents are judged by the law here."""
     from nearsame.frames.request import Request  # noqa: PLC0415  (only those who ask for it)
 
     options = asked.options
@@ -395,7 +407,13 @@ def _on_spark(asked: _Asked) -> "Request":
         raise not_on_spark("method", asked.method.name)
     require_columns(asked.columns, asked.method)
     audited = is_audited(asked.method, wanted=options["audit"])
-    return Request(engine, asked.method, asked.columns, Clock(logged(options["progress"])), options["strict"], audited)
+
+    def here(sides: tuple[Any, Any], columns: Columns, clock: Clock) -> Any:
+        plain = replace(asked, columns=columns, clock=clock, options={**options, "engine": None, "url_column": None})
+        return law(sides, plain)
+
+    clock = Clock(logged(options["progress"]))
+    return Request(engine, asked.method, asked.columns, clock, options["strict"], audited, here)
 
 
 def _named_apart(parts: list[Part]) -> list[Part]:

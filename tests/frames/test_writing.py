@@ -14,7 +14,7 @@ from nearsame.clock import Clock
 from nearsame.engines.spark.places import HadoopPlace, place_at
 from nearsame.engines.spark.plans import roots
 from nearsame.errors import OutputError
-from nearsame.frames.runs import SparkRun
+from nearsame.frames.runs import FrameReading, FrameRun
 from nearsame.frames.writing import DONE, STATS, check_target, format_of, write_folder, write_frame
 
 
@@ -190,9 +190,9 @@ def test_the_files_behind_a_frame_are_not_touched(spark, tmp_path):
         assert [f"file:{tmp_path}/clean/numbers"] == roots(given)
         given.unpersist()
     side = SimpleNamespace(parts=[SimpleNamespace(frame=frame)])
-    state = SimpleNamespace(corpus=SimpleNamespace(sides=[side], engine=SimpleNamespace(session=spark)))
+    run = FrameRun(FrameReading((side,), SimpleNamespace(session=spark)), Clock())
     with pytest.raises(OutputError, match="is or holds the source"):
-        SparkRun(state, Clock(), {}).check_target((tmp_path / "clean").as_uri(), STATS, overwrite=True)
+        run.check_target((tmp_path / "clean").as_uri(), STATS, overwrite=True)
 
 
 @contextlib.contextmanager

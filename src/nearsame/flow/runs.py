@@ -58,6 +58,7 @@ class Run:
     layers: Layers | None = None  # what ran before the method
     call: Mapping[str, Any] = field(default_factory=dict)  # what was asked, so that it can be asked again
     notes: tuple[str, ...] = ()  # what was found on the way that one must know
+    called: pa.Table | None = None  # ORIGINS, where documents are not called by their places
 
     def without_features(self) -> "Run":
         """The same once all has been decided: what only deciding needed is given back."""
@@ -68,7 +69,8 @@ class Run:
     @cached_property
     def names(self) -> tables.RowNames:
         """What rows are called."""
-        return tables.RowNames(self.reading.origins, [part.name for part in self.reading.all_parts])
+        origins = self.reading.origins if self.called is None else self.called
+        return tables.RowNames(origins, [part.name for part in self.reading.all_parts])
 
     @property
     def seconds(self) -> dict[str, float]:
@@ -105,7 +107,7 @@ class Run:
 
     def texts(self, rows: Rows) -> list[str]:
         """The texts of some rows, read again."""
-        source, position = (self.names.origins.column(name).to_numpy()[rows] for name in ("source", "position"))
+        source, position = (self.reading.origins.column(name).to_numpy()[rows] for name in ("source", "position"))
         by_part = {
             number: texts(part, position[source == number], self.reading.columns_of(number), self.extract)
             for number, part in enumerate(self.reading.all_parts)

@@ -31,7 +31,7 @@ from nearsame.stages.features.host_boilerplate import Hosts
 from nearsame.stages.features.identity import SetDigests
 from nearsame.stages.keys.prefix import plan_counting
 
-__all__ = ["FEW_ROWS", "Frames", "Meeting", "few"]
+__all__ = ["FEW_ROWS", "Frames", "Meeting", "few", "require_readable"]
 
 _FREQUENCY_BYTES = 16  # of a feature and its number of documents
 FEW_ROWS = 1_000_000  # of some numbers each: in Java they take some 100 bytes, and the driver builds the table
@@ -192,25 +192,8 @@ class Frames:
         counts = {name: int(value) for name, value in sums.asDict().items()}
         if self.judged.group_by == HOST and documents.filter(f"{GROUP} <> 0").isEmpty():
             require_host(self.judged.columns, counts["documents"], 0)
-        notes = (*self.notes, *self._unreadable(counts["unreadable"]))
+        notes = (*self.notes, *require_readable(self.sides, counts["unreadable"], strict=self.strict))
         return replace(self, documents=documents, counts=counts, notes=notes)
-
-    def _unreadable(self, number: int) -> tuple[str, ...]:
-        """What to say of texts that are too long, or no UTF-8 and not counted when their files were looked at.
-
-        Raises:
-            SourceError: With `strict`, there are some.
-        """
-        if not number:
-            return ()
-        names = " and ".join(dict.fromkeys(part.name for side in self.sides for part in side.parts))
-        most = self.sides[0].columns.max_record
-        message = (
-            f"{names}: {number:,} {'text is' if number == 1 else 'texts are'} not UTF-8, or of more than {most:,} bytes"
-        )
-        if self.strict:
-            raise SourceError(message, hint="Fix them, leave out strict, or raise max_record.")
-        return (f"{message}: {STAY}",)
 
     def leaders(self, features: Any) -> Any:
         """The features of the documents that stand for all others; many others are left among them, see `is_clean`."""
@@ -288,6 +271,22 @@ class Frames:
     def inherit(self, decision: Decision, *, within: bool) -> Decision:
         """The same of all documents."""
         return replace(decision, gone=self.engine.computed(inherited(self.documents, decision.found, within=within)))
+
+
+def require_readable(sides: Sequence[FrameSide], number: int, *, strict: bool) -> tuple[str, ...]:
+    """What to say of texts that are too long, or no UTF-8 and not counted when their files were looked at.
+
+    Raises:
+        SourceError: With `strict`, there are some.
+    """
+    if not number:
+        return ()
+    names = " and ".join(dict.fromkeys(part.name for side in sides for part in side.parts))
+    most, texts = sides[0].columns.max_record, "text is" if number == 1 else "texts are"
+    message = f"{names}: {number:,} {texts} not UTF-8, or of more than {most:,} bytes"
+    if strict:
+        raise SourceError(message, hint="Fix them, leave out strict, or raise max_record.")
+    return (f"{message}: {STAY}",)
 
 
 def _about(features: Any) -> Any:

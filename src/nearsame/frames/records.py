@@ -5,13 +5,15 @@
 2. What is known of the rows is sent to every worker while few go; else the documents themselves are shuffled.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from nearsame.engines.spark.failures import CHANGED
-from nearsame.flow.corpus import State
-from nearsame.frames.corpus import FEW_ROWS, Frames
+from nearsame.frames.corpus import FEW_ROWS
+from nearsame.frames.documents import FrameSide
+from nearsame.frames.naming import Renamed
 
 __all__ = ["ChosenRecords"]
 
@@ -23,11 +25,17 @@ class ChosenRecords:
     """The documents that stay and those that go.
 
     Attributes:
-        state: the run.
+        side: what was given.
+        names: of rows that share theirs with others.
+        documents: what is known of rows: row, copies, side.
+        counts: of documents, and of different ones.
         gone: what goes: row, times (how many of the copies of a row).
     """
 
-    state: State[Frames]
+    side: FrameSide
+    names: tuple[Renamed, ...]
+    documents: Any
+    counts: Mapping[str, int]
     gone: Any
 
     def kept(self) -> Any:
@@ -49,22 +57,21 @@ class ChosenRecords:
     @property
     def _repeats(self) -> bool:
         """Whether some rows of the frames are the same in all columns: then one of them may stay."""
-        counts = self.state.corpus.counts
-        return bool(counts["documents"] > counts["different"])
+        return bool(self.counts["documents"] > self.counts["different"])
 
     def _where(self, condition: str) -> Any:
         """The rows that a condition holds for, all known: one expression, so that no filter comes before the check."""
         known, every = self._known
         new = f"nearsame_copies is null and pmod(nearsame_row, {every}) = 0"
-        joined = self.state.corpus.judged.named(self.state.corpus.names).join(known, "nearsame_row", "left")
+        joined = self.side.named(self.names).join(known, "nearsame_row", "left")
         return joined.filter(f"case when {new} then raise_error('{CHANGED}') else {condition} end")
 
     @cached_property
     def _known(self) -> tuple[Any, int]:
         """What is known of rows: how many copies there are, and how many go; and of how many rows one is checked."""
         few = self.gone.count() <= FEW_ROWS
-        every = -(-max(1, self.state.corpus.counts["different"]) // FEW_ROWS) if few else 1
-        rows = self.state.corpus.documents.filter("side = 1").select("row", "copies")
+        every = -(-max(1, self.counts["different"]) // FEW_ROWS) if few else 1
+        rows = self.documents.filter("side = 1").select("row", "copies")
         rows = rows.join(self.gone.select("row", "times"), "row", "left")
         rows = rows.filter(f"times is not null or pmod(row, {every}) = 0").toDF(*_OWN[:1], *_OWN[2:])
         return (rows.hint("broadcast") if few else rows), every

@@ -4,6 +4,7 @@
 2. Kept and removed documents are rows of the DataFrame that was given (records.py).
 """
 
+from abc import ABC, abstractmethod
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -21,18 +22,91 @@ from nearsame.frames.deciding import Decision
 from nearsame.frames.examples import chosen_removals, texts
 from nearsame.frames.listing import beside
 from nearsame.frames.records import ChosenRecords
-from nearsame.frames.runs import SparkRun
+from nearsame.frames.runs import FrameRun, SparkRun
 from nearsame.frames.writing import STATS, write_folder
 from nearsame.outputs.destinations import Destination, require_folder
 from nearsame.recipes.arguments import refuse_on_spark
 from nearsame.recipes.methods import Method
 from nearsame.stages.pairs.measures import LARGEST, fraction_at_least
 
-__all__ = ["SparkRemovals"]
+__all__ = ["FrameRemovals", "SparkRemovals"]
 
 
 @dataclass(frozen=True, eq=False)
-class SparkRemovals:
+class FrameRemovals(ABC):
+    """What is done with removed documents as frames, whoever removed them."""
+
+    run: FrameRun
+
+    @property
+    @abstractmethod
+    def table(self) -> Any:
+        """The removed documents, each with its witness, similarity and cluster (the witness's row)."""
+
+    @property
+    @abstractmethod
+    def clusters(self) -> Any:
+        """Keepers and the documents that they are the witness of."""
+
+    @property
+    @abstractmethod
+    def pairs(self) -> Any:
+        """Each removed document with its witness, as a pair; a is the one of higher priority."""
+
+    @property
+    @abstractmethod
+    def _records(self) -> ChosenRecords:
+        """The rows that were given."""
+
+    @property
+    def groups(self) -> Any:
+        """Nothing: rows have no places.
+
+        Raises:
+            ConfigError: Always.
+        """
+        raise ConfigError(
+            "groups name rows by number, and rows of a DataFrame have no numbers", hint="Ask for clusters."
+        )
+
+    @plainly()
+    def records(self, *, stay: bool) -> Any:
+        """The documents that stay or go, with all their columns."""
+        return self._records.kept() if stay else self._records.removed()
+
+    @plainly()
+    def write(self, place: Destination, stats: Stats, choices: Choices, *, overwrite: bool) -> Stats:
+        """Write a folder: `kept/`, `removed/`, `clusters/` and (if need be) `skipped/` as Parquet parts; `stats.json`.
+
+        Raises:
+            OutputError: The folder cannot be written, or would lie in a source or over one.
+            SourceError: The source is not what it was: other documents stay than were decided about.
+        """
+        here_only = {name: chosen or None for name, chosen in asdict(choices).items() if name != "pairs"}
+        refuse_on_spark(**here_only)
+        require_folder(place.typed, "Spark's executors write parts")
+        run, directory = self.run, place.typed
+        notes = run.check_target(directory, STATS, overwrite=overwrite)
+        known = replace(stats, notes=(*stats.notes, *notes))
+
+        def record(kept: Any) -> dict[str, Any]:
+            written = kept.count()
+            if written != known.kept:
+                message = f"the source changed: {known.kept:,} documents were to stay, and {written:,} were read again"
+                raise SourceError(message, hint="Give one that stays the same: persist it, or write it to files first.")
+            return known.record()
+
+        frames = {"kept": self.records(stay=True), "removed": self.table, "clusters": self.clusters}
+        with run.clock("writing"):
+            if run.read.unread:
+                frames["skipped"] = run.read.verbs.frame(run.skipped).coalesce(1)
+            tables = {**frames, **({"pairs": self.pairs} if choices.pairs else {})}
+            write_folder(run.session, directory, tables, record)
+        return replace(known, seconds=run.seconds)
+
+
+@dataclass(frozen=True, eq=False)
+class SparkRemovals(FrameRemovals):
     """Removed documents and their witnesses, and what follows for all others.
 
     Attributes:
@@ -131,25 +205,10 @@ class SparkRemovals:
         least = fraction_at_least(self.method.least, LARGEST)
         return f"num * {least.denominator}L < den * {least.numerator}L"
 
-    @property
-    def groups(self) -> Any:
-        """Nothing: rows have no places.
-
-        Raises:
-            ConfigError: Always.
-        """
-        raise ConfigError(
-            "groups name rows by number, and rows of a DataFrame have no numbers", hint="Ask for clusters."
-        )
-
-    @plainly()
-    def records(self, *, stay: bool) -> Any:
-        """The documents that stay or go, with all their columns."""
-        return self._records.kept() if stay else self._records.removed()
-
     @cached_property
     def _records(self) -> ChosenRecords:
-        return ChosenRecords(self.run.state, self.decision.gone)
+        corpus = self.run.state.corpus
+        return ChosenRecords(corpus.judged, corpus.names, corpus.documents, corpus.counts, self.decision.gone)
 
     @plainly()
     def examples(self, count: int | None) -> pa.Table:
@@ -175,36 +234,6 @@ class SparkRemovals:
             fields[f"{prefix}id"] = [ids[number] for number in numbers]
             fields[f"{prefix}text"] = [text_of[number] for number in numbers]
         return pa.table({"similarity": chosen.column("similarity"), **fields})
-
-    @plainly()
-    def write(self, place: Destination, stats: Stats, choices: Choices, *, overwrite: bool) -> Stats:
-        """Write a folder: `kept/`, `removed/`, `clusters/` and (if need be) `skipped/` as Parquet parts; `stats.json`.
-
-        Raises:
-            OutputError: The folder cannot be written, or would lie in a source or over one.
-            SourceError: The source is not what it was: other documents stay than were decided about.
-        """
-        here_only = {name: chosen or None for name, chosen in asdict(choices).items() if name != "pairs"}
-        refuse_on_spark(**here_only)
-        require_folder(place.typed, "Spark's executors write parts")
-        run, directory = self.run, place.typed
-        notes = run.check_target(directory, STATS, overwrite=overwrite)
-        known = replace(stats, notes=(*stats.notes, *notes))
-
-        def record(kept: Any) -> dict[str, Any]:
-            written = kept.count()
-            if written != known.kept:
-                message = f"the source changed: {known.kept:,} documents were to stay, and {written:,} were read again"
-                raise SourceError(message, hint="Give one that stays the same: persist it, or write it to files first.")
-            return known.record()
-
-        frames = {"kept": self.records(stay=True), "removed": self.table, "clusters": self.clusters}
-        with run.clock("writing"):
-            if run.unread:
-                frames["skipped"] = run.state.corpus.engine.frame(run.skipped).coalesce(1)
-            tables = {**frames, **({"pairs": self.pairs} if choices.pairs else {})}
-            write_folder(run.session, directory, tables, record)
-        return replace(known, seconds=run.seconds)
 
     @plainly()
     def at(self, method: Method) -> "SparkRemovals":

@@ -21,8 +21,9 @@ from nearsame.flow import pipeline
 from nearsame.flow.corpus import Question
 from nearsame.flow.results import Pairs, Result
 from nearsame.frames.auditing import audit_decision, audit_pairs
-from nearsame.frames.corpus import Frames
+from nearsame.frames.corpus import Frames, require_readable
 from nearsame.frames.documents import STAY, FrameSide
+from nearsame.frames.few import FewRemovals, FewRun, few_of
 from nearsame.frames.inputs import (
     FramePart,
     common_order,
@@ -36,7 +37,7 @@ from nearsame.frames.inputs import (
 from nearsame.frames.leaks import FrameDocuments
 from nearsame.frames.listing import listed, require_few
 from nearsame.frames.removals import SparkRemovals
-from nearsame.frames.runs import ListedFrame, SparkRun
+from nearsame.frames.runs import FrameReading, ListedFrame, SparkRun
 from nearsame.recipes.methods import Method
 from nearsame.sources import Columns
 from nearsame.stages.clusters.policies import Keep
@@ -56,6 +57,7 @@ class Request:
         clock: who watches.
         strict: whether a record that cannot be read is an error.
         audited: whether recall, residual duplicates and precision are measured.
+        here: the same question to one machine, about tables.
     """
 
     engine: Spark
@@ -64,11 +66,16 @@ class Request:
     clock: Clock
     strict: bool = False
     audited: bool = False
+    here: Callable[[tuple[Any, Any], Columns, Clock], Any] | None = None
 
     def dedup(self, source: Any, against: Any, keep: Keep, settings: dict[str, Any]) -> Result:
         """Near-duplicates, and which of them stay."""
         with self._verbs(source) as verbs:
-            run, threshold = self._run(verbs, source, against, keep, settings), self.method.least
+            read = self._read(verbs, source, against, keep, settings.get("group_by"))
+            found, read = self._by_one_machine(read)
+            if found is not None:
+                return Result(FewRemovals.of(read, found), found.audit)
+            run, threshold = self._run(read, keep, settings), self.method.least
             question = Question.of_run(self.method, settings)
             decision = pipeline.decide(run.state, question, run.clock)
             audit = self._audited(run, audit_decision, decision, threshold, within=question.within)
@@ -77,7 +84,11 @@ class Request:
     def pairs(self, source: Any, against: Any, keep: Keep, settings: dict[str, Any], most: int) -> Pairs:
         """Every verified pair, at most so many; more than `most` is an error."""
         with self._verbs(source) as verbs:
-            run = self._run(verbs, source, against, keep, settings, listing=True)
+            read = self._read(verbs, source, against, keep)
+            found, read = self._by_one_machine(read)
+            if found is not None:
+                return Pairs(FewRun.of(read, found.run), found.method, found._found, found.audit)  # noqa: SLF001  (told in frames)
+            run = self._run(read, keep, settings, listing=True)
             star, question = settings["identical"] == "star", Question(self.method.least, "pairs")
             fewer = fewer_pairs(self.method, can_star=not star and against is None)
             with run.clock("joining"):
@@ -121,21 +132,31 @@ class Request:
                 raise
             verbs.tell_shuffled()
 
-    def _run(  # noqa: PLR0913  (by whom, what, against what, who stays, what is recorded)
-        self, verbs: Verbs, source: Any, against: Any, keep: Keep, settings: dict[str, Any], *, listing: bool = False
-    ) -> SparkRun:
+    def _read(self, verbs: Verbs, source: Any, against: Any, keep: Keep, group_by: str | None = None) -> FrameReading:
+        """The documents of all sides, and what there is to say of them."""
         if self.method.get("search") == "adjacent":
             message = "search=adjacent sorts all codes, which only one machine can do"
             raise ConfigError(message, hint="Choose search=blocks, or leave engine out.")
         given = [(0, against), (1, source)] if against is not None else [(1, source)]
-        sides = self._sides(verbs.session, given, keep, settings.get("group_by"))
-        corpus = Frames(sides, verbs, keep, self.strict)
-        ready = self.columns.items is not None
-        state = pipeline.prepare(corpus, self.method, self.clock, ready_items=ready, listing=listing)
+        sides = self._sides(verbs.session, given, keep, group_by)
         parts = [part for side in sides for part in side.parts]
         unread = tuple(unread_file for part in parts for unread_file in unread_files(part))
         ignored = sum(part.ignored for part in parts)
-        return SparkRun(state, self.clock, settings, _paths(source, against), unread, ignored, tuple(_notes(parts)))
+        return FrameReading(sides, verbs, _paths(source, against), unread, ignored, tuple(_notes(parts)))
+
+    def _by_one_machine(self, read: FrameReading) -> tuple[Any, FrameReading]:
+        """(what it finds, or None where there is too much for it; what there is to say of what was read)."""
+        few = None if self.here is None else few_of(read.sides, read.verbs)
+        if self.here is None or few is None:
+            return None, read
+        notes = require_readable(read.sides, few.num_bad, strict=self.strict)
+        return self.here(few.sides, few.columns, self.clock), replace(read, notes=(*read.notes, *notes))
+
+    def _run(self, read: FrameReading, keep: Keep, settings: dict[str, Any], *, listing: bool = False) -> SparkRun:
+        corpus = Frames(read.sides, read.verbs, keep, self.strict)
+        ready = self.columns.items is not None
+        state = pipeline.prepare(corpus, self.method, self.clock, ready_items=ready, listing=listing)
+        return SparkRun(read, self.clock, state, settings)
 
     def _sides(
         self, session: Any, given: list[tuple[int, Any]], keep: Keep, group_by: str | None = None

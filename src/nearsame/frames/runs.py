@@ -14,18 +14,20 @@ from nearsame.answers.stats import Stats, compared_by
 from nearsame.clock import Clock
 from nearsame.engines.spark.failures import plainly
 from nearsame.engines.spark.plans import roots
+from nearsame.engines.spark.verbs import Verbs
 from nearsame.errors import ConfigError
 from nearsame.files.passed_over import PassedOver
 from nearsame.flow.corpus import State
 from nearsame.frames.corpus import Frames
+from nearsame.frames.documents import FrameSide
 from nearsame.frames.writing import DONE, check_target, format_of, write_frame
 from nearsame.installation import versions
 from nearsame.outputs.tables import skipped_table
 from nearsame.recipes.arguments import refuse_on_spark
 
-__all__ = ["ListedFrame", "SparkRun"]
+__all__ = ["PACKAGES", "FrameReading", "FrameRun", "ListedFrame", "SparkRun"]
 
-_PACKAGES = ("numba", "numpy", "pyarrow", "pyspark", "xxhash")
+PACKAGES = ("numba", "numpy", "pyarrow", "pyspark", "xxhash")
 
 
 class ListedFrame(NamedTuple):
@@ -43,26 +45,98 @@ class ListedFrame(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class SparkRun:
-    """What all results of one run share."""
+class FrameReading:
+    """What was read of DataFrames.
 
-    state: State[Frames]
+    Attributes:
+        sides: the documents.
+        verbs: of the session.
+        sources: what of them is paths.
+        unread: of which file how many records could not be read, and why.
+        num_ignored: files of no known format.
+        notes: what one must know of what was read.
+    """
+
+    sides: tuple[FrameSide, ...]
+    verbs: Verbs
+    sources: tuple[str, ...] = ()
+    unread: tuple[tuple[str, int, str], ...] = ()
+    num_ignored: int = 0
+    notes: tuple[str, ...] = ()
+
+    @property
+    def num_unread(self) -> int:
+        """How many records could not be read."""
+        return sum(number for _, number, _ in self.unread)
+
+
+@dataclass(frozen=True, eq=False)
+class FrameRun:
+    """What all results of one run share, whoever did the work."""
+
+    read: FrameReading
     clock: Clock
-    settings: dict[str, Any]
-    sources: tuple[str, ...] = ()  # what of them is paths
-    unread: tuple[tuple[str, int, str], ...] = ()  # of which file how many records could not be read, and why
-    num_ignored: int = 0  # files of no known format
-    notes: tuple[str, ...] = ()  # what one must know of what was read
 
     @property
     def passed_over(self) -> PassedOver:
         """The files of no known format, which Spark's reader does not tell apart."""
-        return PassedOver(Counter({"of no known format": self.num_ignored}))
+        return PassedOver(Counter({"of no known format": self.read.num_ignored}))
+
+    @property
+    def num_ignored(self) -> int:
+        """How many these are."""
+        return self.read.num_ignored
 
     @property
     def session(self) -> Any:
         """The session that runs the work."""
-        return self.state.corpus.engine.session
+        return self.read.verbs.session
+
+    @property
+    def seconds(self) -> dict[str, float]:
+        """Of each step so far."""
+        return {step: round(seconds, 4) for step, seconds in self.clock.seconds.items()}
+
+    @property
+    def skipped(self) -> pa.Table:
+        """SKIPPED: a row for each file of which something could not be read."""
+        return skipped_table([(name, None, None, why) for name, _, why in self.read.unread])
+
+    @plainly()
+    def write_table(self, table: Any, path: str | Path, *, overwrite: bool, spreadsheet: bool) -> None:
+        """Write a table as a folder of .parquet, .jsonl or .csv parts, by the ending of its name.
+
+        Raises:
+            OutputError: The folder cannot be written, or would lie in a source or over one.
+        """
+        refuse_on_spark(spreadsheet=spreadsheet or None)
+        format_of(path)
+        self.check_target(path, DONE, overwrite=overwrite)
+        write_frame(self.session, path, table)
+
+    def check_target(self, target: str | Path, mark: str, *, overwrite: bool) -> list[str]:
+        """See that a folder may be written; what to say of leftovers beside it.
+
+        Raises:
+            OutputError: It may not: it is there, or would lie in what was read, or over it.
+        """
+        read = [root for side in self.read.sides for part in side.parts for root in roots(part.frame)]
+        notes = check_target(self.session, target, self.read.sources, mark, overwrite=overwrite, roots=read)
+        for note in notes:
+            self.clock.progress.note(note)
+        return notes
+
+    def release(self) -> None:
+        """Give back what Spark keeps for further questions."""
+        self.read.verbs.release()
+
+
+@dataclass(frozen=True, eq=False)
+class SparkRun(FrameRun):
+    """What all results of one run by the cluster share."""
+
+    state: State[Frames]
+    settings: dict[str, Any]
 
     @cached_property
     def names(self) -> Any:
@@ -75,17 +149,12 @@ class SparkRun:
         return frame.join(names, number)
 
     @property
-    def seconds(self) -> dict[str, float]:
-        """Of each step so far."""
-        return {step: round(seconds, 4) for step, seconds in self.clock.seconds.items()}
-
-    @property
     def stats(self) -> Stats:
         """What is known before anything is decided."""
         state, counts = self.state, self.state.corpus.counts
         return Stats(
             documents=counts["documents"],
-            skipped=sum(number for _, number, _ in self.unread),
+            skipped=self.read.num_unread,
             against=counts["against"],
             text_bytes=counts["text_bytes"],
             empty=counts["empty"],
@@ -100,17 +169,12 @@ class SparkRun:
             meeting=0 if state.meeting is None else state.meeting.num_documents,
             measure=state.method.reports,
             least=float(state.method.least),
-            notes=(*state.step.notes, *state.corpus.notes, *state.met.notes, *self.notes),
+            notes=(*state.step.notes, *state.corpus.notes, *state.met.notes, *self.read.notes),
             seconds=self.seconds,
             room=state.corpus.engine.room,
             recipe={**state.method.record(), **self.settings},
-            versions={"nearsame": __version__, **versions(_PACKAGES)},
+            versions={"nearsame": __version__, **versions(PACKAGES)},
         )
-
-    @property
-    def skipped(self) -> pa.Table:
-        """SKIPPED: a row for each file of which something could not be read."""
-        return skipped_table([(name, None, None, why) for name, _, why in self.unread])
 
     def pairs_table(self, pairs: "ListedFrame") -> Any:
         """The ids and rows of both documents, the similarity and the measure; a is the first by priority."""
@@ -133,31 +197,3 @@ class SparkRun:
     def pairs_counts(pairs: "ListedFrame") -> dict[str, Any]:
         """What statistics say of pairs besides what is known."""
         return compared_by(pairs.work)
-
-    @plainly()
-    def write_table(self, table: Any, path: str | Path, *, overwrite: bool, spreadsheet: bool) -> None:
-        """Write a table as a folder of .parquet, .jsonl or .csv parts, by the ending of its name.
-
-        Raises:
-            OutputError: The folder cannot be written, or would lie in a source or over one.
-        """
-        refuse_on_spark(spreadsheet=spreadsheet or None)
-        format_of(path)
-        self.check_target(path, DONE, overwrite=overwrite)
-        write_frame(self.session, path, table)
-
-    def check_target(self, target: str | Path, mark: str, *, overwrite: bool) -> list[str]:
-        """See that a folder may be written; what to say of leftovers beside it.
-
-        Raises:
-            OutputError: It may not: it is there, or would lie in what was read, or over it.
-        """
-        read = [root for side in self.state.corpus.sides for part in side.parts for root in roots(part.frame)]
-        notes = check_target(self.session, target, self.sources, mark, overwrite=overwrite, roots=read)
-        for note in notes:
-            self.clock.progress.note(note)
-        return notes
-
-    def release(self) -> None:
-        """Give back what Spark keeps for further questions."""
-        self.state.corpus.engine.release()

@@ -9,7 +9,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-__all__ = ["changing", "roots"]
+__all__ = ["changing", "known_bytes", "roots"]
 
 _STEADY = (
     "MonotonicallyIncreasingID",
@@ -34,6 +34,12 @@ def changing(frame: Any) -> str | None:
 def roots(frame: Any) -> list[str]:
     """The files and folders that a frame is read from, persisted or not: what was named, its patterns resolved."""
     return list(dict.fromkeys(_roots(frame._jdf.queryExecution().analyzed())))  # noqa: SLF001  (likewise)
+
+
+def known_bytes(frame: Any) -> int:
+    """How large a frame is as far as its plan knows, files packed as they are; far too much where it knows nothing."""
+    plan = frame._jdf.queryExecution().optimizedPlan()  # noqa: SLF001  (likewise)
+    return int(plan.stats().sizeInBytes())
 
 
 def _roots(plan: Any) -> Iterator[str]:

@@ -29,8 +29,9 @@ class Spark:
         broadcast_bytes: The most that a table which all workers hold may take, in bytes or as in "256MB": the counts of
             the exact join, frequencies. Each worker process holds one. Below one slot for each different shingle more
             keys are shuffled; the answer does not depend on it.
-        driver_bytes: While the keys and features of all documents that could be similar take at most so much, they
-            are decided on the driver, by the kernels of one machine; 0: never. The answer does not depend on it.
+        driver_bytes: While all documents take at most so much, they come to the driver, and the flow of one machine
+            does the work; while the keys and features of those that could be similar do, these are decided there. 0:
+            never. The answer does not depend on it.
         task_bytes: While what is undecided takes at most so much, one task decides it in order, on its disk where it
             must; 0: only after all rounds. The answer does not depend on it.
         partitions: Of what is read, made before anything else; None: as it comes.

@@ -1,0 +1,226 @@
+"""Few documents: they come to the driver, where the flow of one machine does the work, with the answer of the cluster.
+
+1. How few is a setting. The plan is asked first whether they are: what is known to be more is not read for it.
+2. Rows have the names that they have on the cluster, by content; rows that are the same stand there one by one.
+3. Tables become DataFrames; kept and removed documents are rows of the frame that was given.
+"""
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from nearsame.answers.stats import Stats
+from nearsame.arrow import Rows
+from nearsame.engines.space import num_bytes
+from nearsame.engines.spark.metering import described
+from nearsame.engines.spark.plans import known_bytes
+from nearsame.engines.spark.verbs import Verbs
+from nearsame.flow.arrays import HOST
+from nearsame.flow.removals import Removals
+from nearsame.flow.runs import Run
+from nearsame.frames.documents import GROUP, FrameSide, content_of
+from nearsame.frames.records import ChosenRecords
+from nearsame.frames.removals import FrameRemovals
+from nearsame.frames.runs import PACKAGES, FrameReading, FrameRun
+from nearsame.installation import versions
+from nearsame.recipes.methods import Method
+from nearsame.sources import Columns
+from nearsame.stages.pairs.expand import Listed
+
+__all__ = ["Few", "FewRemovals", "FewRun", "few_of"]
+
+_ROW, _ID, _URL, _CONTENT = (f"nearsame_{name}" for name in ("row", "id", "url", "content"))
+_ROW_BYTES = 64  # of a document besides its content
+_SIZES = {"text": "octet_length(text)", "items": "octet_length(array_join(items, ' '))", "vector": "8 * size(vector)"}
+
+
+@dataclass(frozen=True, eq=False)
+class Few:
+    """The documents of all sides, on the driver.
+
+    Attributes:
+        tables: of the judged side and, if there is one, the `against` side.
+        columns: what their columns are called.
+        num_bad: how many texts could not be read.
+    """
+
+    tables: tuple[pa.Table, ...]
+    columns: Columns
+    num_bad: int
+
+    @property
+    def sides(self) -> tuple[Any, Any]:
+        """The judged one, and the other or None."""
+        return self.tables[0], self.tables[1] if len(self.tables) > 1 else None
+
+
+def few_of(sides: tuple[FrameSide, ...], verbs: Verbs) -> Few | None:
+    """The documents of some sides, where they are few; None where they are many, or two share a name."""
+    most = num_bytes(verbs.engine.driver_bytes)
+    if not most or sum(known_bytes(part.frame) for side in sides for part in side.parts) > most:
+        return None
+    first, *others = (side.documents() for side in sides)
+    for other in others:
+        first = first.unionByName(other)
+    content = content_of(sides[-1].columns)[0]
+    size = f"coalesce(sum(coalesce({_SIZES[content]}, 0) + {_ROW_BYTES}), 0)"
+    if first.selectExpr(size).first()[0] > most:
+        return None
+    table = first.toArrow()
+    if len(table.group_by("row").aggregate([("fp", "count_distinct")]).filter(pc.field("fp_count_distinct") > 1)):
+        return None
+    judged = sides[-1]
+    names, columns = _names(judged, content)
+    numbers = (1, 0)[: len(sides)]
+    tables = (table.filter(pc.equal(table.column("side"), number)) for number in numbers)
+    chosen = tuple(pa.table({name: one.column(own) for name, own in names.items()}) for one in tables)
+    return Few(chosen, columns, pc.sum(table.column("bad")).as_py() or 0)
+
+
+def _names(side: FrameSide, content: str) -> tuple[dict[str, str], Columns]:
+    """(what columns of documents are called in the tables, which of these count)."""
+    names = {_ROW: "row", _ID: "id", _CONTENT: content}
+    names |= {str(policy.column): name for name, policy in side.keep.values.items()}
+    if side.group_by is not None:
+        names.setdefault(_URL if side.group_by == HOST else side.group_by, GROUP)
+    text, items, vectors = (_CONTENT if content == kind else None for kind in _SIZES)
+    kept = side.columns
+    columns = Columns(text, _ID, kept.order, items, vectors, (_URL,), max_record=kept.max_record)
+    return names, columns
+
+
+@dataclass(frozen=True, eq=False)
+class FewRun(FrameRun):
+    """What the results of a run share that one machine made: `local` is its own."""
+
+    local: Run
+
+    @classmethod
+    def of(cls, read: FrameReading, local: Run) -> "FewRun":
+        """A run whose documents are called as on the cluster."""
+        return cls(read, local.clock, replace(local, called=_called(local)))
+
+    @property
+    def state(self) -> Any:
+        """What the method knew."""
+        return self.local.state
+
+    @property
+    def stats(self) -> Stats:
+        """What is known before anything is decided."""
+        known = self.local.stats
+        return replace(
+            known,
+            skipped=self.read.num_unread,
+            ignored=self.read.num_ignored,
+            notes=(*known.notes, *self.read.notes),
+            seconds=self.seconds,
+            room={**known.room, **self.read.verbs.room, "documents": "driver"},
+            versions={**known.versions, **versions(PACKAGES)},
+        )
+
+    def pairs_table(self, pairs: Listed) -> Any:
+        """Pairs as a frame."""
+        return self.frame(self.local.pairs_table(pairs))
+
+    def pairs_with_texts(self, pairs: Listed, table: Any, count: int | None) -> pa.Table:  # noqa: ARG002  (a frame)
+        """Some of the pairs with both texts."""
+        return self.local.pairs_with_texts(pairs, self.local.pairs_table(pairs), count)
+
+    def pairs_counts(self, pairs: Listed) -> dict[str, Any]:
+        """What statistics say of pairs besides what is known."""
+        return self.local.pairs_counts(pairs)
+
+    def frame(self, table: pa.Table) -> Any:
+        """A table of one machine as a frame: without sources, and clusters called by the rows of their keepers."""
+        if "cluster" in table.column_names:
+            rows = self.local.names.origins.column("position").take(table.column("cluster"))
+            table = table.set_column(table.column_names.index("cluster"), "cluster", rows)
+        return self.read.verbs.frame(
+            table.drop_columns([name for name in table.column_names if name.endswith("source")])
+        )
+
+
+def _called(run: Run) -> pa.Table:
+    """The ids of documents, and the names of their rows, by row."""
+    origins = run.reading.origins
+    source, position = (origins.column(name).to_numpy() for name in ("source", "position"))
+    rows = np.zeros(len(origins), np.int64)
+    parts: list[Any] = list(run.reading.all_parts)  # the tables
+    for number, part in enumerate(parts):
+        mine = source == number
+        rows[mine] = part.table.column(_ROW).to_numpy()[position[mine]]
+    ids = pc.coalesce(origins.column("id"), pa.chunked_array([pa.array(rows).cast(pa.string())]))
+    for name, column in (("id", ids), ("position", pa.array(rows))):
+        origins = origins.set_column(origins.column_names.index(name), name, column)
+    return origins
+
+
+@dataclass(frozen=True, eq=False)
+class FewRemovals(FrameRemovals):
+    """Removed documents as one machine tells them: `local`."""
+
+    run: FewRun
+    local: Removals
+
+    @classmethod
+    def of(cls, read: FrameReading, found: Any) -> "FewRemovals":
+        """Those of a result of one machine, whose documents are called as on the cluster."""
+        run = FewRun.of(read, found.run)
+        return cls(run, replace(found._removals, run=run.local))  # noqa: SLF001  (what it found is told in frames)
+
+    @property
+    def method(self) -> Method:
+        """By which was decided."""
+        return self.local.method
+
+    def counts(self) -> dict[str, Any]:
+        """What statistics say of them."""
+        return self.local.counts()
+
+    @cached_property
+    def table(self) -> Any:
+        """The removed documents, each with its witness, similarity and cluster (the witness's row)."""
+        return self.run.frame(self.local.table)
+
+    @cached_property
+    def clusters(self) -> Any:
+        """Keepers and the documents that they are the witness of."""
+        return self.run.frame(self.local.clusters)
+
+    @cached_property
+    def pairs(self) -> Any:
+        """Each removed document with its witness, as a pair; a is the one of higher priority."""
+        return self.run.frame(self.local.pairs)
+
+    @cached_property
+    def _records(self) -> ChosenRecords:
+        read, local = self.run.read, self.local
+        rows = local.run.names.origins.column("position").to_numpy()[local.run.reading.num_against :]
+        gone = local.run.names.origins.column("position").to_numpy()[local.decided.rows]
+        copies = _counted(rows, "copies")
+        documents = read.verbs.frame(copies.append_column("side", pa.array(np.ones(len(copies), np.int32))))
+        counts = {"documents": rows.size, "different": len(copies)}
+        return ChosenRecords(read.sides[-1], (), documents, counts, read.verbs.frame(_counted(gone, "times")))
+
+    def examples(self, count: int) -> pa.Table:
+        """Some of the removals, over the whole range of similarity, with the texts of both sides."""
+        table = self.local.examples(count)
+        names = ["similarity", "measure", "id", "text", "witness_id", "witness_text"]
+        return table.select(names)
+
+    def at(self, method: Method) -> "FewRemovals":
+        """The same at a higher threshold, decided again on the stored keys and features."""
+        with described(self.run.session, "deciding"):
+            return FewRemovals(self.run, self.local.at(method))
+
+
+def _counted(rows: Rows, name: str) -> pa.Table:
+    """How often each row stands there."""
+    counts = Counter(rows.tolist())
+    return pa.table({"row": pa.array(counts, pa.int64()), name: pa.array(counts.values(), pa.int64())})

@@ -1,0 +1,119 @@
+"""Few documents on Spark: one machine does the work, and nobody can tell from the answer."""
+
+import datetime
+
+import pyarrow as pa
+import pytest
+
+import nearsame as ns
+from tests.parity.answers import deduplicated, difference, listed
+
+pytestmark = pytest.mark.few
+
+_START = "the council met on monday to talk about the new bridge and its cost over many years to come"
+_TEXTS = [
+    _START, _START, f"{_START} again", f"{_START} again", f"again {_START}", "", None, "a b c", "a  b c!", "A b c",
+    "\N{GREEK SMALL LETTER ALPHA} b c", _START,
+]  # fmt: skip
+
+
+def _documents():
+    size = len(_TEXTS)
+    return pa.table({
+        "id": ["a", "a", None, "d", "e", "f", "g", None, "i", "j", "k", "a"],
+        "number": [0, 0, 2, 3, 4, 5, 6, 7, 8, 9, 10, 0],
+        "text": _TEXTS,
+        "quality": [1.0, 1.0, float("nan"), 3.0, None, 0.0, 0.0, 2.0, 2.0, 1.0, 1.0, 1.0],
+        "on": ["2024-01-02", "2024-01-02", "soon", "2023-05-06", *[None] * (size - 5), "2024-01-02"],
+        "lang": ["en", "en", "en", "fi", "fi", None, None, "en", "fi", "fi", "en", "en"],
+        "at": [datetime.datetime(2024, 1, 1, tzinfo=datetime.UTC)] * size,
+    })  # fmt: skip
+
+
+def _asked(engine, frame):
+    def ask(source, **settings):
+        if settings.get("against") is not None:
+            settings["against"] = frame(settings["against"])
+        return frame(source), {**settings, "engine": engine}
+
+    return ask
+
+
+@pytest.fixture
+def engines(spark):
+    """(few on the driver, few on the cluster)."""
+
+    def frame(table):
+        return spark.createDataFrame(table)
+
+    return _asked(ns.Spark(spark), frame), _asked(ns.Spark(spark, driver_bytes=0), frame)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"keep": "max:quality, newest:on, longest", "higher": "0.95"},
+        {"method": ns.MinHash(verify="estimate"), "group_by": "lang"},
+    ],
+    ids=["keep", "groups"],
+)
+def test_what_goes_is_what_the_cluster_removes(engines, settings):
+    """With repeated rows and ids, rows without an id, a text or a date, and all columns given back."""
+    here, cluster = (deduplicated(ask, _documents(), **settings) for ask in engines)
+    assert {} == difference(here, cluster)
+
+
+def test_pairs_are_those_of_the_cluster(engines):
+    """Of two sides, and as stars."""
+    documents = _documents()
+    for settings in ({"against": documents.slice(3), "method": ns.ModP(modulus=2, floor=1)}, {"identical": "star"}):
+        here, cluster = (listed(ask, documents, ties=None, **settings) for ask in engines)
+        assert {} == difference(here, cluster)
+
+
+def test_statistics_and_what_is_written_are_those_of_the_cluster(spark, tmp_path):
+    """Counts, a folder with its statistics, and no more jobs than these three steps need."""
+    frame = spark.createDataFrame(_documents())
+    few, many = (ns.dedup(frame, engine=ns.Spark(spark, driver_bytes=size)) for size in ("64MB", 0))
+    assert "driver" == few.stats.room["documents"]
+    one, other = few.stats.record(), many.stats.record()
+    for name in (
+        "documents",
+        "empty",
+        "bare",
+        "distinct",
+        "removed",
+        "kept",
+        "exact_copies",
+        "near_copies",
+        "clusters",
+    ):
+        assert one[name] == other[name], name
+    assert one["recipe"] == other["recipe"]
+    assert one["repeated_ids"] == other["repeated_ids"]
+    assert set(few.write(tmp_path / "clean").record()) == set(one)
+    assert few.stats.kept == spark.read.parquet(str(tmp_path / "clean" / "kept")).count()
+    assert few.stats.removed == spark.read.parquet(str(tmp_path / "clean" / "removed")).count()
+
+
+def test_few_documents_take_three_jobs(spark):
+    """Of which the plan knows how large they are: one sum, one collection; the rest is no job of Spark's."""
+    frame = spark.createDataFrame(_documents())
+    store = spark.sparkContext._jsc.sc().statusStore()
+
+    def num_jobs():
+        spark.sparkContext._jsc.sc().listenerBus().waitUntilEmpty(10_000)
+        return store.jobsList(None).size()
+
+    before = num_jobs()
+    assert ns.dedup(frame, method=ns.MinHash(), engine=ns.Spark(spark)).stats.removed
+    assert num_jobs() - before <= 3
+
+
+def test_texts_that_cannot_be_read_are_told_and_stay(spark):
+    """And with strict they are an error, as on the cluster."""
+    frame = spark.createDataFrame(_documents())
+    found = ns.dedup(frame, max_record=50, engine=ns.Spark(spark))
+    assert any("6 texts are not UTF-8, or of more than 50 bytes" in note for note in found.stats.notes)
+    with pytest.raises(ns.SourceError, match="6 texts are not UTF-8"):
+        ns.dedup(frame, max_record=50, strict=True, engine=ns.Spark(spark))
