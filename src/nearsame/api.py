@@ -8,28 +8,23 @@
 import json
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from itertools import count
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from nearsame.answers.stats import Audit
 from nearsame.clock import Clock
-from nearsame.engines.checkpoints import Checkpoints
 from nearsame.engines.local import Local
-from nearsame.engines.space import num_bytes
 from nearsame.errors import ConfigError, SourceError
 from nearsame.files.inputs import Inputs, several
 from nearsame.flow import audits, costs, layers, pipeline, templates
 from nearsame.flow.arrays import HOST, Arrays
+from nearsame.flow.asked import Asked, columns_of, priority
 from nearsame.flow.calls import call_record
 from nearsame.flow.checks import (
-    chosen_codes,
     chosen_recipe,
     chosen_spark,
-    chosen_ties,
-    chosen_vectors,
     chosen_within,
     is_audited,
     require_clusters,
@@ -43,7 +38,7 @@ from nearsame.flow.forecasts import foretelling
 from nearsame.flow.identities import identity, with_kept_seed
 from nearsame.flow.layers import Layers, chosen_layers, needs_bare, with_guesses
 from nearsame.flow.options import RunOptions
-from nearsame.flow.page_reading import require_pages, with_encoding, with_max_record, with_pages
+from nearsame.flow.page_reading import require_pages
 from nearsame.flow.removals import Removals
 from nearsame.flow.requirements import Requirements
 from nearsame.flow.results import Pairs, Result
@@ -52,7 +47,7 @@ from nearsame.flow.stored import extent, is_index, remark, stored
 from nearsame.kernels.deciding import Work
 from nearsame.outputs.steps import logged
 from nearsame.recipes.arguments import checked, not_on_spark, refuse_on_spark, require_number
-from nearsame.recipes.choices import ClusterKind, Identical, KeepPlain, LayerName, MethodName, OwnLayer
+from nearsame.recipes.choices import ClusterKind, Identical, KeepPlain, LayerName, MethodName
 from nearsame.recipes.counterparts import for_guesses
 from nearsame.recipes.methods import Digest, Method
 from nearsame.recipes.signatures import Default, Doc
@@ -61,7 +56,6 @@ from nearsame.sources import Columns, Part, Parts, Wanted, open_parts
 from nearsame.sources.kinds import require_distinct
 from nearsame.sources.memory import Memory
 from nearsame.sources.reading import Reading
-from nearsame.stages.clusters.policies import Keep
 from nearsame.stages.pairs.expand import Groups, Listed
 
 if TYPE_CHECKING:
@@ -151,7 +145,7 @@ def dedup(
     """
     required = Requirements(options["require_recall"], options["max_residual"])
     options["audit"] = required.audit(options["audit"])
-    policy, clusters = _priority(keep, options), options["clusters"]
+    policy, clusters = priority(keep, options), options["clusters"]
     use, urls = options["use"], options["urls"] or CanonicalUrl()
     chosen = None if use is None else chosen_layers(use, method, options["features_column"])
     method = chosen_recipe(method, options["codes_column"]) if chosen is None or "text" in chosen else Digest()
@@ -160,7 +154,7 @@ def dedup(
     if method.is_textless and any(one.by_length for one in policy.policies):
         what = "vectors" if method.of_vectors else "codes"
         raise ConfigError(f"keep={keep!r} cannot rank {what} of one length", hint="Choose another policy.")
-    columns = replace(_columns(options, method, policy, BESIDE), bare=chosen is not None and needs_bare(chosen))
+    columns = replace(columns_of(options, method, policy, BESIDE), bare=chosen is not None and needs_bare(chosen))
     group_by = options["group_by"]
     if group_by is not None:
         columns = replace(columns, order=tuple(dict.fromkeys((*columns.order, *({group_by} - {HOST})))))
@@ -175,7 +169,7 @@ def dedup(
         "ties": policy.ties, "order_column": options["order_column"],
     }  # fmt: skip
     named = None if chosen is None else with_guesses(chosen, urls)
-    asked = _Asked(method, policy, columns, options, settings, named, urls, within, decisions=decisions)
+    asked = Asked(method, policy, columns, options, settings, named, urls, within, decisions=decisions)
     if options["engine"] is not None:
         refuse_on_spark(use=use, urls=options["urls"], decisions=options["decisions"])
         return required.met_by(_on_spark(asked, _deduplicated).dedup(source, against, policy, settings))
@@ -186,7 +180,7 @@ def dedup(
     return required.met_by(_deduplicated((source, against), asked))
 
 
-def _deduplicated(sides: tuple[Any, Any], asked: "_Asked") -> "Result":
+def _deduplicated(sides: tuple[Any, Any], asked: Asked) -> "Result":
     """Who stays, on one machine."""
     run = _prepared(sides, asked)
     _require_urls(run, asked.options["url_column"], asked.options.get("urls"))
@@ -236,16 +230,16 @@ def pairs(
         raise ConfigError("remove='container' does nothing to pairs: they say both directions", hint="Leave it out.")
     required = Requirements(options["require_recall"])
     options["audit"] = required.audit(options["audit"])
-    policy = _priority("first", options)
+    policy = priority("first", options)
     settings = {"identical": identical, "ties": policy.ties, "order_column": options["order_column"]}
-    asked = _Asked(method, policy, _columns(options, method, policy), options, settings, listing=True)
+    asked = Asked(method, policy, columns_of(options, method, policy), options, settings, listing=True)
     listing = partial(_listed, identical=identical, max_pairs=max_pairs)
     if options["engine"] is not None:
         return required.met_by(_on_spark(asked, listing).pairs(source, against, policy, settings, max_pairs))
     return required.met_by(listing((source, against), asked))
 
 
-def _listed(sides: tuple[Any, Any], asked: "_Asked", *, identical: Identical, max_pairs: int) -> "Pairs":
+def _listed(sides: tuple[Any, Any], asked: Asked, *, identical: Identical, max_pairs: int) -> "Pairs":
     """All pairs, on one machine."""
     run = _prepared(sides, asked)
     _require_urls(run, asked.options["url_column"])
@@ -261,68 +255,6 @@ def _listed(sides: tuple[Any, Any], asked: "_Asked", *, identical: Identical, ma
     return Pairs(run.without_features(), method, listed_pairs, audited)
 
 
-@dataclass(frozen=True)
-class _Asked:
-    """What a call asks for, seen to: `options` are those of the call, `settings` what is recorded of it."""
-
-    method: Method
-    keep: Keep
-    columns: Columns
-    options: RunOptions
-    settings: dict[str, Any]
-    layers: tuple[OwnLayer, ...] | None = None
-    urls: CanonicalUrl | OneForm = field(default_factory=CanonicalUrl)
-    within: bool = True
-    listing: bool = False
-    decisions: Decisions | None = None
-    clock: Clock | None = None  # of a run that has begun
-
-    def __post_init__(self) -> None:
-        for name in ("threads", "batch_rows"):
-            if (number := self.options.get(name)) is not None:
-                require_number(name, number, 1)
-
-    def engine(self, identity: dict[str, Any] | None = None, growth: float = 1) -> Local:
-        """This machine; with the identity of the run, in its work directory."""
-        memory, threads = self.options["memory"], self.options["threads"] or 0
-        workdir = None if identity is None else self.options["workdir"]
-        engine = Local(
-            threads,
-            None if memory is None else num_bytes(memory),
-            None if workdir is None else Path(workdir),
-            growth=growth,
-        )
-        if engine.workdir is not None:
-            engine.checkpoints = Checkpoints(engine.workdir, identity or {})
-        return engine
-
-
-def _priority(keep: str | Sequence[str], options: RunOptions) -> Keep:
-    """Which of two documents comes first."""
-    order_column = options["order_column"]
-    return Keep.parse(keep, chosen_ties(options["ties"], order_column, options["engine"]), order_column)
-
-
-def _columns(options: RunOptions, method: Method, keep: Keep, other_columns: tuple[str, ...] = ()) -> Columns:
-    """What is read of the sources; besides the content, the URL and what else is named."""
-    columns = Columns(
-        options["text_column"],
-        options["id_column"],
-        keep.reads,
-        options["features_column"],
-        chosen_vectors(method, options["vector_column"]),
-        (options["url_column"] or "url", *other_columns),
-    )
-    columns = chosen_codes(columns, method, options["codes_column"])
-    columns = with_max_record(with_pages(columns, options), options["max_record"])
-    text, identity = options["against_text_column"], options["against_id_column"]
-    other = next((name for name in ("items", "vectors", "codes", "html") if getattr(columns, name) is not None), None)
-    if text is not None and other is not None:
-        message = f"against_text_column={text!r}: the documents are not read from a column of texts"
-        raise ConfigError(message, hint="Leave it out.")
-    return replace(with_encoding(columns, options["encoding"]), against_text=text, against_id=identity)
-
-
 def _require_urls(run: Run, *given: Any) -> None:
     """Refuse what is said of URLs where there are none."""
     if any(setting is not None for setting in given) and run.reading.num_documents and not run.have_urls:
@@ -330,7 +262,7 @@ def _require_urls(run: Run, *given: Any) -> None:
         raise ConfigError(message, hint="Name the column of URLs with url_column (--url-column).")
 
 
-def _prepared(sides: tuple[Any, Any], asked: _Asked) -> Run:
+def _prepared(sides: tuple[Any, Any], asked: Asked) -> Run:
     """Read both sides, and bring together what could be similar."""
     options, workdir = asked.options, asked.options["workdir"]
     recipe = with_kept_seed(asked.method, workdir)
@@ -385,7 +317,7 @@ def _prepared(sides: tuple[Any, Any], asked: _Asked) -> Run:
     return Run(reading, state, clock, settings, inputs, pages, first_layers, call, tuple(map(remark, read.values())))
 
 
-def _first_layers(pages: PageFacts, asked: _Asked, guesses: Method, clock: Clock, kept: Local) -> Layers:
+def _first_layers(pages: PageFacts, asked: Asked, guesses: Method, clock: Clock, kept: Local) -> Layers:
     """What runs before the method, by an engine of its own: the other one keeps texts and the steps of the method."""
     engine = asked.engine()
     try:
@@ -395,7 +327,7 @@ def _first_layers(pages: PageFacts, asked: _Asked, guesses: Method, clock: Clock
         engine.close()
 
 
-def _on_spark(asked: _Asked, law: Callable[[tuple[Any, Any], _Asked], Any]) -> "Request":
+def _on_spark(asked: Asked, law: Callable[[tuple[Any, Any], Asked], Any]) -> "Request":
     """The same on Spark; what is about one machine alone is refused. Few documents are judged by the law here."""
     from nearsame.frames.request import Request  # noqa: PLC0415  (only those who ask for it)
 
@@ -422,7 +354,7 @@ def _named_apart(parts: list[Part]) -> list[Part]:
     return [replace(part, name=next(names)) if isinstance(part, Memory) else part for part in parts]
 
 
-def _audited(run: Run, asked: _Asked, law: Callable[..., Audit], answer: Any, **settings: bool) -> Any:
+def _audited(run: Run, asked: Asked, law: Callable[..., Audit], answer: Any, **settings: bool) -> Any:
     """What the audit found; None where none is wanted, or there is no document."""
     recipe = run.state.method
     if not is_audited(recipe, wanted=asked.options["audit"]) or not run.state.corpus.best.size:

@@ -1,6 +1,6 @@
 """Few documents on Spark: one machine does the work, and nobody can tell from the answer."""
 
-import datetime
+import datetime as dt
 
 import pyarrow as pa
 import pytest
@@ -26,7 +26,7 @@ def _documents():
         "quality": [1.0, 1.0, float("nan"), 3.0, None, 0.0, 0.0, 2.0, 2.0, 1.0, 1.0, 1.0],
         "on": ["2024-01-02", "2024-01-02", "soon", "2023-05-06", *[None] * (size - 5), "2024-01-02"],
         "lang": ["en", "en", "en", "fi", "fi", None, None, "en", "fi", "fi", "en", "en"],
-        "at": [datetime.datetime(2024, 1, 1, tzinfo=datetime.UTC)] * size,
+        "at": [dt.datetime(2024, 1, 1, tzinfo=dt.UTC)] * size,
     })  # fmt: skip
 
 
