@@ -20,7 +20,6 @@ from nearsame.errors import ConfigError, SourceError
 from nearsame.files.inputs import Inputs, several
 from nearsame.flow import audits, costs, layers, pipeline, templates
 from nearsame.flow.arrays import HOST, Arrays
-from nearsame.flow.asked import Asked, columns_of, priority
 from nearsame.flow.calls import call_record
 from nearsame.flow.checks import (
     chosen_recipe,
@@ -36,6 +35,7 @@ from nearsame.flow.decisions import Decisions, Given
 from nearsame.flow.evidence import BESIDE, OneForm, PageFacts
 from nearsame.flow.forecasts import foretelling
 from nearsame.flow.identities import identity, with_kept_seed
+from nearsame.flow.inquiry import Inquiry, columns_of, priority
 from nearsame.flow.layers import Layers, chosen_layers, needs_bare, with_guesses
 from nearsame.flow.options import RunOptions
 from nearsame.flow.page_reading import require_pages
@@ -169,7 +169,7 @@ def dedup(
         "ties": policy.ties, "order_column": options["order_column"],
     }  # fmt: skip
     named = None if chosen is None else with_guesses(chosen, urls)
-    asked = Asked(method, policy, columns, options, settings, named, urls, within, decisions=decisions)
+    asked = Inquiry(method, policy, columns, options, settings, named, urls, within, decisions=decisions)
     if options["engine"] is not None:
         refuse_on_spark(use=use, urls=options["urls"], decisions=options["decisions"])
         return required.met_by(_on_spark(asked, _deduplicated).dedup(source, against, policy, settings))
@@ -180,7 +180,7 @@ def dedup(
     return required.met_by(_deduplicated((source, against), asked))
 
 
-def _deduplicated(sides: tuple[Any, Any], asked: Asked) -> "Result":
+def _deduplicated(sides: tuple[Any, Any], asked: Inquiry) -> "Result":
     """Who stays, on one machine."""
     run = _prepared(sides, asked)
     _require_urls(run, asked.options["url_column"], asked.options.get("urls"))
@@ -232,14 +232,14 @@ def pairs(
     options["audit"] = required.audit(options["audit"])
     policy = priority("first", options)
     settings = {"identical": identical, "ties": policy.ties, "order_column": options["order_column"]}
-    asked = Asked(method, policy, columns_of(options, method, policy), options, settings, listing=True)
+    asked = Inquiry(method, policy, columns_of(options, method, policy), options, settings, listing=True)
     listing = partial(_listed, identical=identical, max_pairs=max_pairs)
     if options["engine"] is not None:
         return required.met_by(_on_spark(asked, listing).pairs(source, against, policy, settings, max_pairs))
     return required.met_by(listing((source, against), asked))
 
 
-def _listed(sides: tuple[Any, Any], asked: Asked, *, identical: Identical, max_pairs: int) -> "Pairs":
+def _listed(sides: tuple[Any, Any], asked: Inquiry, *, identical: Identical, max_pairs: int) -> "Pairs":
     """All pairs, on one machine."""
     run = _prepared(sides, asked)
     _require_urls(run, asked.options["url_column"])
@@ -262,7 +262,7 @@ def _require_urls(run: Run, *given: Any) -> None:
         raise ConfigError(message, hint="Name the column of URLs with url_column (--url-column).")
 
 
-def _prepared(sides: tuple[Any, Any], asked: Asked) -> Run:
+def _prepared(sides: tuple[Any, Any], asked: Inquiry) -> Run:
     """Read both sides, and bring together what could be similar."""
     options, workdir = asked.options, asked.options["workdir"]
     recipe = with_kept_seed(asked.method, workdir)
@@ -317,7 +317,7 @@ def _prepared(sides: tuple[Any, Any], asked: Asked) -> Run:
     return Run(reading, state, clock, settings, inputs, pages, first_layers, call, tuple(map(remark, read.values())))
 
 
-def _first_layers(pages: PageFacts, asked: Asked, guesses: Method, clock: Clock, kept: Local) -> Layers:
+def _first_layers(pages: PageFacts, asked: Inquiry, guesses: Method, clock: Clock, kept: Local) -> Layers:
     """What runs before the method, by an engine of its own: the other one keeps texts and the steps of the method."""
     engine = asked.engine()
     try:
@@ -327,7 +327,7 @@ def _first_layers(pages: PageFacts, asked: Asked, guesses: Method, clock: Clock,
         engine.close()
 
 
-def _on_spark(asked: Asked, law: Callable[[tuple[Any, Any], Asked], Any]) -> "Request":
+def _on_spark(asked: Inquiry, law: Callable[[tuple[Any, Any], Inquiry], Any]) -> "Request":
     """The same on Spark; what is about one machine alone is refused. Few documents are judged by the law here."""
     from nearsame.frames.request import Request  # noqa: PLC0415  (only those who ask for it)
 
@@ -354,7 +354,7 @@ def _named_apart(parts: list[Part]) -> list[Part]:
     return [replace(part, name=next(names)) if isinstance(part, Memory) else part for part in parts]
 
 
-def _audited(run: Run, asked: Asked, law: Callable[..., Audit], answer: Any, **settings: bool) -> Any:
+def _audited(run: Run, asked: Inquiry, law: Callable[..., Audit], answer: Any, **settings: bool) -> Any:
     """What the audit found; None where none is wanted, or there is no document."""
     recipe = run.state.method
     if not is_audited(recipe, wanted=asked.options["audit"]) or not run.state.corpus.best.size:

@@ -22,11 +22,11 @@ from nearsame.recipes.urls import CanonicalUrl
 from nearsame.sources import Columns
 from nearsame.stages.clusters.policies import Keep
 
-__all__ = ["Asked", "columns_of", "priority"]
+__all__ = ["Inquiry", "columns_of", "priority"]
 
 
 @dataclass(frozen=True)
-class Asked:
+class Inquiry:
     """What a call asks for, seen to: `options` are those of the call, `settings` what is recorded of it."""
 
     method: Method
