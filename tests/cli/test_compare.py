@@ -164,7 +164,8 @@ def test_similarity_and_distance_add_up(tmp_path):
     for name, text in (("a.txt", "one two"), ("b.txt", "two three")):
         (tmp_path / name).write_text(text, "utf-8")
     done = run(tmp_path / "a.txt", tmp_path / "b.txt", "--shingle-size", 1, "--threshold", "1/3")
-    assert ["Jaccard", "0.3333", "0.6667"] == done.stdout.splitlines()[6].split()[:3]
+    (line,) = (line for line in done.stdout.splitlines() if line.lstrip().startswith("Jaccard"))
+    assert ["Jaccard", "0.3333", "0.6667"] == line.split()[:3]
     done = run(tmp_path / "a.txt", tmp_path / "b.txt", "--shingle-size", 1, "--json")
     assert "1/3" == json.loads(done.stdout)["measures"][0]["exact"]
 
@@ -174,6 +175,6 @@ def test_a_page_without_main_content_is_told(files, tmp_path):
     page = tmp_path / "menu.html"
     page.write_text("<ul>" + "".join(f"<li><a href='/{n}'>A long menu item {n}</a></li>" for n in range(9)) + "</ul>")
     out = run(files[0], page).stdout.splitlines()
-    assert "   No main content was found: all its visible text is compared." == out[4]
+    assert "   No main content was found: all its visible text is compared." in out
     remarks = json.loads(run(files[0], page, "--json").stdout)["remarks"]
     assert ["", "No main content was found: all its visible text is compared."] == remarks

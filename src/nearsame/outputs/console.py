@@ -102,8 +102,9 @@ class Report:
             self.line(f"Measured: {measured(stats.audit)}")
 
     def written(self, place: str, *, folder: bool = False) -> None:
-        """Where it is, and that it is a folder, whatever its name looks like."""
-        self.line(f"Written: {place.rstrip('/')}/" if folder else f"Written: {place}")
+        """Where it is, in one piece that can be copied, and that it is a folder, whatever its name looks like."""
+        text = printable(f"Written: {place.rstrip('/')}/" if folder else f"Written: {place}")
+        self._console.print(Text(text), overflow="ignore", no_wrap=True, crop=False)
 
     def examples(self, table: pa.Table) -> None:
         """Removed documents and their witnesses, each with the passage where they first differ."""
