@@ -52,7 +52,7 @@ def test_evaluate_draws_pairs_to_label(tmp_path):
     """Into a file that it reads back, and no other."""
     result = run("evaluate", DEMO, "--to-label", "7", "-o", tmp_path / "pairs.tsv")
     assert (0, 8) == (result.exit_code, len((tmp_path / "pairs.tsv").read_text("utf-8").splitlines())), result.stderr
-    assert "Write 1 (the same) or 0 into the column label" in result.stdout
+    assert "write 1 (the same) or 0 into the column label" in " ".join(result.stdout.split())
     assert max(map(len, result.stdout.replace(str(tmp_path), "").splitlines())) <= 80
     ignored = [["--truth", DEMO], ["--methods", "digest"], ["--near", "0.5"], ["--json"], ["--least-label", "1"]]
     others = [(given, f"{given[0]} does nothing with --to-label") for given in ignored]

@@ -9,14 +9,17 @@ import pytest
 
 import nearsame as ns
 from nearsame.cli.review import Sitting
+from nearsame.demo import corpus_path
 from nearsame.errors import ConfigError, SourceError
 from nearsame.outputs.doubts import page
 from nearsame.outputs.report_page import ReportPage
 from nearsame.sources.judged import read_judgements
 from nearsame.studies.review import DecisionLog, Review
+from nearsame.studies.sheets import Sheet
 
 from .commands import run as cli
 
+DEMO = str(corpus_path())
 WORDS = "one two three four five six seven eight nine ten"
 EVIL = "\x1b[2J\x9b31m\u202e\u2066 \x07"
 
@@ -111,3 +114,50 @@ def test_without_a_terminal_it_says_what_to_do(run):
     ns.dedup(["a rose", "a daisy"]).write(run, overwrite=True)
     with pytest.raises(ConfigError, match="nothing was removed"):
         Review.of(run)
+
+
+def labelled(path: Path, keys: str) -> list[str]:
+    """The pages of a session with a file of pairs to label."""
+    screen, sheet = Screen(), Sheet(path)
+    Sitting(sheet, sheet, screen).run(iter(keys), str)
+    return screen.pages
+
+
+def test_pairs_to_label_are_filled_in_and_weighed(tmp_path):
+    """Mark by mark, gone on with, whoever else has written; nothing shows how similar two are."""
+    path = tmp_path / "pairs.tsv"
+    ns.write_to_label(ns.to_label(DEMO, number=12), path)
+    before = path.read_text("utf-8").splitlines()
+    pages = labelled(path, "ynuybzkcmq")
+    assert [1, 2, 3, 4, 5, 4, 4, 4, 4, 4] == [int(shown.split()[1]) for shown in pages]
+    assert ["Taken back."] == [line for line in pages[6].splitlines() if "back." in line]
+    assert all("No such key." in shown for shown in pages[7:])
+    assert not any(word in "".join(pages) for word in ("(from ", "Cluster 1", ": goes", ": stays", "n keep"))
+    sheet = Sheet(path)
+    path.write_text(path.read_text("utf-8").replace(before[-1], before[-1].replace("\t\t", "\t1\t", 1)), "utf-8")
+    sheet.decide(sheet.doubt(3), "no")
+    assert 5 == int(labelled(path, "yyyyyyy")[0].split()[1])
+    after = [line.split("\t") for line in path.read_text("utf-8").splitlines()]
+    assert ["yes", "no", "unknown", "no", *["yes"] * 7, "1"] == [cells[2] for cells in after[1:]]
+    assert [line.split("\t") for line in before] == [
+        [*cells[:2], cells[2] * (not at), *cells[3:]] for at, cells in enumerate(after)
+    ]
+    found = ns.evaluate(DEMO, methods=["digest"], truth=path, apart=False)
+    assert (True, 9, 2) == (found.advice.weighed, found.advice.true, found.advice.false)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (None, "does not exist"),
+        ("id1\tid2\tlabel\nx\ty\t\n", "is no file of pairs to label"),
+        ("id1\tid2\tlabel\ttext1\ttext2\n", "has no pairs"),
+        ("id1\tid2\tlabel\ttext1\ttext2\nx\ty\n", "the line of x and y has 2 columns of 5"),
+    ],
+)
+def test_what_is_no_file_of_pairs_to_label_is_an_error(tmp_path, content, message):
+    """Before anything is shown, and nothing is written into it."""
+    if content is not None:
+        (tmp_path / "pairs.tsv").write_text(content)
+    with pytest.raises(SourceError, match=message):
+        Sheet(tmp_path / "pairs.tsv")

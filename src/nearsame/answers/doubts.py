@@ -1,20 +1,31 @@
-"""Pairs of a finished run as one looks at them to decide: a document that goes, and the one that it goes for."""
+"""Pairs as one looks at them to decide: of a finished run, a document that goes, and the one that it goes for."""
 
 from dataclasses import dataclass
 
 from nearsame.answers.reports import SeenDocument
 from nearsame.recipes.choices import ReportedMeasure
 
-__all__ = ["Doubt"]
+__all__ = ["Doubt", "Undecided"]
 
 
 @dataclass(frozen=True)
-class Doubt:
-    """A pair.
+class Undecided:
+    """Two documents of which nothing is said that could lead who judges.
 
     Attributes:
-        goes: the removed document.
-        stays: its witness.
+        goes: one of them; of a run the removed one.
+        stays: the other; of a run the witness.
+    """
+
+    goes: SeenDocument
+    stays: SeenDocument
+
+
+@dataclass(frozen=True)
+class Doubt(Undecided):
+    """A pair of a run.
+
+    Attributes:
         similarity: of the two.
         measure: what that is.
         least: the least that counts.
@@ -24,8 +35,6 @@ class Doubt:
         why: what is doubtful about it.
     """
 
-    goes: SeenDocument
-    stays: SeenDocument
     similarity: float
     measure: ReportedMeasure | str
     least: float

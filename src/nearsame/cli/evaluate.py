@@ -139,4 +139,5 @@ def _draw(ctx: click.Context, given: dict[str, Any]) -> None:
         drawn = f"{len(found.table):,} of {found.pairs:,} pair{several} with a Jaccard similarity of {found.floor:g}"
         report.line(f"Drawn: {drawn} or more, as many of each degree as there are.")
         report.written(path)
-        report.line("Write 1 (the same) or 0 into the column label, then give the file to evaluate as --truth.")
+        report.line("Label them with nearsame review and this file, or write 1 (the same) or 0 into the column label.")
+        report.line("Then give it to evaluate as --truth.")

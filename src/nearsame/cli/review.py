@@ -1,4 +1,4 @@
-"""`nearsame review`: a finished run pair by pair, and a file of what one decides about it."""
+"""`nearsame review`: a finished run, or a file of pairs to label, pair by pair; what one decides is written."""
 
 import os
 import shutil
@@ -15,16 +15,18 @@ from nearsame.errors import ConfigError
 if TYPE_CHECKING:
     from nearsame.sources.judged import JudgedPair
     from nearsame.studies.review import DecisionLog, Review
+    from nearsame.studies.sheets import Sheet
 
 __all__ = ["Sitting", "review"]
 
 _LABELS = {"y": "yes", "n": "no", "k": "yes", "u": "unknown"}
-_SAID = {"yes": "duplicates", "no": "keep both", "unknown": "unsure"}
+_OF_RUNS = ("c", "k", "m")  # keys that say nothing about pairs to label
+_SAID = {"yes": "duplicates", "no": "not duplicates", "unknown": "unsure"}
 _NEXT, _BACK, _QUIT = (" ", "\r", "\n", "\x1b[C", "\x1b[B"), ("b", "\x1b[D", "\x1b[A"), ("q", "\x03", "\x04")
 
 
-@click.command(cls=options.Command, short_help="Decide about the pairs of dedup -o, one by one, on a terminal.")
-@click.argument("directory", cls=options.Argument, metavar="DIR", reads=True)
+@click.command(cls=options.Command, short_help="Decide about pairs of dedup -o or --to-label, on a terminal.")
+@click.argument("directory", cls=options.Argument, metavar="DIR|FILE", reads=True)
 @options.output(
     options.spec(
         "--decisions",
@@ -41,11 +43,14 @@ def review(directory: str, decisions: str | None) -> int:
     DIR is what `nearsame dedup -o DIR` wrote. Clusters that only a chain of pairs has joined come first, then those
     near the threshold, large ones before small ones. Each decision is on disk before the next pair is shown, and the
     next call goes on where this one stopped. `nearsame dedup --decisions FILE` obeys them; `nearsame report` and
-    `evaluate --truth` read them. Defaults stand in brackets.
+    `evaluate --truth` read them. FILE is what `nearsame evaluate SOURCE --to-label N -o FILE.tsv` wrote: its column
+    label is filled in, and it is a file for `evaluate --truth`. Defaults stand in brackets.
     """
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         hint = "Run it there, or judge pairs in the page of nearsame report DIR -o page.html, and save the marks."
         raise ConfigError("review asks for keys, and this is not a terminal", hint=hint)
+    if directory.endswith(".tsv") and not os.path.isdir(directory):  # noqa: PTH112  (as it was typed)
+        return _label(directory, decisions)
     from nearsame.studies.review import DecisionLog, Review
 
     run = Review.of(directory)
@@ -54,6 +59,20 @@ def review(directory: str, decisions: str | None) -> int:
     session.run(_keys(), lambda: click.prompt("note", default="", show_default=False))
     click.echo(f"{session.num_decided:,} of {len(run):,} pairs are decided: {place}")
     click.echo("To have it obeyed, run dedup again with --decisions and this file.")
+    return 0
+
+
+def _label(path: str, decisions: str | None) -> int:
+    """Fill in the labels of a file."""
+    from nearsame.studies.sheets import Sheet
+
+    if decisions is not None:
+        raise ConfigError(f"--decisions does nothing with {path}: labels are written into it", hint="Leave it out.")
+    sheet = Sheet(path)
+    session = Sitting(sheet, sheet, _Terminal())
+    session.run(_keys(), str)
+    click.echo(f"{session.num_decided:,} of {len(sheet):,} pairs are decided: {path}")
+    click.echo("Give it to nearsame evaluate SOURCE as --truth.")
     return 0
 
 
@@ -93,8 +112,8 @@ class Sitting:
         remark: what became of the last key.
     """
 
-    review: "Review"
-    log: "DecisionLog"
+    review: "Review | Sheet"
+    log: "DecisionLog | Sheet"
     terminal: Any
     number: int = 0
     whole: bool = False
@@ -119,6 +138,7 @@ class Sitting:
             self._show()
 
     def _obey(self, key: str, ask: Callable[[], str]) -> None:
+        from nearsame.answers.doubts import Doubt
         from nearsame.studies.review import unfit
 
         doubt = self.review.doubt(self.number)
@@ -126,13 +146,13 @@ class Sitting:
             self._to(self.number + 1)
         elif key in _BACK:
             self._to(self.number - 1)
-        elif key == "c":
+        elif key == "c" and isinstance(doubt, Doubt):
             self._next_cluster(doubt.cluster)
         elif key == "t":
             self.whole = not self.whole
         elif key == "z":
             self._undo()
-        elif key not in (*_LABELS, "m"):
+        elif key not in (*_LABELS, "m") or (key in _OF_RUNS and not isinstance(doubt, Doubt)):
             self.remark = "No such key."
         elif problem := unfit(doubt):
             self.remark = f"Not written: {problem}."
@@ -162,7 +182,7 @@ class Sitting:
 
     def _next_cluster(self, cluster: int) -> None:
         number = self.number
-        while number < len(self.review) and self.review.doubt(number).cluster == cluster:
+        while number < len(self.review) and getattr(self.review.doubt(number), "cluster", None) == cluster:
             number += 1
         self._to(number)
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from rich.text import Text
 
-from nearsame.answers.doubts import Doubt
+from nearsame.answers.doubts import Doubt, Undecided
 from nearsame.answers.reports import KINDS, MatchKind, SeenDocument, SideBySide
 from nearsame.outputs.console import clean
 from nearsame.outputs.report_page import ReportPage
@@ -20,6 +20,10 @@ __all__ = ["Standing", "page"]
 _KEYS = (
     "y duplicates  n keep both  k keep the other  u unsure  m note  z undo",
     "space next  b back  c next cluster  t all text  q quit",
+)
+_KEYS_OF_LABELS = (
+    "y near-duplicates  n different  u unsure  z undo",
+    "space next  b back  t all text  q quit",
 )
 
 _AROUND = 60  # characters of common text on either side of a difference
@@ -47,7 +51,7 @@ class Standing(NamedTuple):
     remark: str = ""
 
 
-def page(out: ReportPage, doubt: Doubt, view: SideBySide, standing: Standing, lines: int | None) -> None:
+def page(out: ReportPage, doubt: Undecided, view: SideBySide, standing: Standing, lines: int | None) -> None:
     """Print a pair.
 
     Args:
@@ -58,36 +62,41 @@ def page(out: ReportPage, doubt: Doubt, view: SideBySide, standing: Standing, li
         lines: How many there may be; None: as many as it takes.
     """
     head = list(_head(doubt, standing))
+    keys, fates = (_KEYS, (": goes", ": stays")) if isinstance(doubt, Doubt) else (_KEYS_OF_LABELS, ("", ""))
     for line, style in head:
         out.line(line, style=style)
-    taken = out.height([*(line for line, _ in head), *_KEYS]) + 7
+    taken = out.height([*(line for line, _ in head), *keys]) + 7
     room = None if lines is None else max(_LEAST_LINES, (lines - taken) // 2)
+    everything = room is None or not isinstance(doubt, Doubt)  # what is to be labelled is an excerpt
     for letter, document, fate, pieces in (
-        ("a", doubt.goes, "goes", view.a), ("b", doubt.stays, "stays", view.b)
+        ("a", doubt.goes, fates[0], view.a), ("b", doubt.stays, fates[1], view.b)
     ):  # fmt: skip
         out.line()
-        out.line(f"{_SIGNS[letter][0]} {_called(document)}: {fate}", style=f"bold {_SIGNS[letter][1]}")
-        out.passage(_marked(pieces, letter, coloured=out.coloured, everything=room is None), room)
+        out.line(f"{_SIGNS[letter][0]} {_called(document)}{fate}", style=f"bold {_SIGNS[letter][1]}")
+        out.passage(_marked(pieces, letter, coloured=out.coloured, everything=everything), room)
     out.line()
     if standing.remark:
         out.line(standing.remark, style="bold")
-    for line in _KEYS:
+    for line in keys:
         out.line(line, style="dim")
 
 
-def _head(doubt: Doubt, standing: Standing) -> Iterator[tuple[str, str]]:
+def _head(doubt: Undecided, standing: Standing) -> Iterator[tuple[str, str]]:
     where = f"Pair {standing.number + 1:,} of {standing.pairs:,}, {standing.decided:,} decided."
-    yield f"{where} Cluster {doubt.cluster + 1:,} of {doubt.clusters:,}, {doubt.documents:,} documents.", "dim"
-    cut = int(doubt.similarity * 10_000) / 10_000
-    why = f"; {doubt.why}" if doubt.why else ""
-    yield f"{doubt.measure} {cut:g} (from {doubt.least:g} on), {KINDS[standing.kind]}{why}".rstrip(), "bold"
+    if isinstance(doubt, Doubt):
+        yield f"{where} Cluster {doubt.cluster + 1:,} of {doubt.clusters:,}, {doubt.documents:,} documents.", "dim"
+        cut = int(doubt.similarity * 10_000) / 10_000
+        why = f"; {doubt.why}" if doubt.why else ""
+        yield f"{doubt.measure} {cut:g} (from {doubt.least:g} on), {KINDS[standing.kind]}{why}".rstrip(), "bold"
+    else:
+        yield where, "dim"
     if standing.said:
         yield f"Decided: {clean(standing.said)}.", "bold yellow"
 
 
 def _called(document: SeenDocument) -> str:
-    place = "" if document.id == f"{document.source}:{document.row}" else f" ({document.source}:{document.row})"
-    return clean(document.id + place)
+    place = f"{document.source}:{document.row}"
+    return clean(document.id + (f" ({place})" if document.source and document.id != place else ""))
 
 
 def _marked(pieces: Sequence[tuple[str, str, int, int]], letter: str, *, coloured: bool, everything: bool) -> Text:

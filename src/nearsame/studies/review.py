@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from nearsame.answers.doubts import Doubt
+from nearsame.answers.doubts import Doubt, Undecided
 from nearsame.answers.reports import SeenDocument
 from nearsame.arrow import Rows
 from nearsame.errors import ConfigError, OutputError, SourceError
@@ -79,7 +79,7 @@ class DecisionLog:
         log.known = {one.pair: one for one in read_judgements(os.fspath(path))}
         return log
 
-    def decide(self, doubt: Doubt, label: str, *, keep: str = "", note: str | None = None) -> None:
+    def decide(self, doubt: Undecided, label: str, *, keep: str = "", note: str | None = None) -> None:
         """Write a decision; without a `note` of its own it has the one from before."""
         before = self.about(doubt)
         said = (before.note if before else "") if note is None else _UNFIT.sub(" ", note).strip()
@@ -87,7 +87,7 @@ class DecisionLog:
         self._write(one)
         self._undo.append((one, before))
 
-    def about(self, doubt: Doubt) -> JudgedPair | None:
+    def about(self, doubt: Undecided) -> JudgedPair | None:
         """What was decided about a pair, if anything was."""
         return self.known.get(JudgedPair(0, doubt.goes.id, doubt.stays.id).pair)
 
@@ -250,7 +250,7 @@ def _why(similarity: float, least: float, documents: int) -> str:
     return ", ".join(what for is_so, what in holds if is_so)
 
 
-def unfit(doubt: Doubt) -> str:
+def unfit(doubt: Undecided) -> str:
     """Why a decision about a pair could not be read again; nothing where it can."""
     for name in (doubt.goes.id, doubt.stays.id):
         if not name or name != name.strip() or _UNFIT.search(name):

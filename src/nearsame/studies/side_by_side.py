@@ -16,7 +16,7 @@ from nearsame.outputs.marking import MarkedPiece, of_a, of_b, pieces
 from nearsame.recipes.methods import METHODS, Method
 from nearsame.studies.compare import compare
 
-__all__ = ["LaidOut", "Sides"]
+__all__ = ["LaidOut", "Sides", "laid_out"]
 
 _FEW = 0.1  # of the characters of either text, that only one of them has
 _WITHIN = 0.9  # of the shingles of the one, that the other has
@@ -51,12 +51,7 @@ class Sides:
         """One pair, with its row of the table of pairs."""
         compared = self._compared(*texts)
         kind = _kind(texts, compared)
-        a = pieces(texts[0], of_a(compared.passages), compared.a.alone, everything=False)
-        b = pieces(texts[1], of_b(compared.passages), compared.b.alone, everything=False)
-        shares = [side.in_passages / max(side.tokens, 1) for side in (compared.a, compared.b)]
-        reasons = tuple(self._reasons(texts, compared, kind, pair))
-        size = sum(len(piece.text.encode()) + 12 for piece in (*a, *b))
-        return LaidOut(SideBySide(_plain(a), _plain(b), shares[0], shares[1], reasons), kind, size)
+        return laid_out(texts, compared, kind, tuple(self._reasons(texts, compared, kind, pair)))
 
     @cached_property
     def method(self) -> Method:
@@ -103,6 +98,17 @@ class Sides:
     def _keep(self) -> str:
         keep = self.recipe.get("keep", "first")
         return keep if isinstance(keep, str) else ", ".join(keep)
+
+
+def laid_out(
+    texts: tuple[str, str], compared: Comparison, kind: MatchKind = "unread", reasons: tuple[tuple[str, str], ...] = ()
+) -> LaidOut:
+    """Two texts by a comparison of them, with what is to be told of it."""
+    a = pieces(texts[0], of_a(compared.passages), compared.a.alone, everything=False)
+    b = pieces(texts[1], of_b(compared.passages), compared.b.alone, everything=False)
+    shares = [side.in_passages / max(side.tokens, 1) for side in (compared.a, compared.b)]
+    size = sum(len(piece.text.encode()) + 12 for piece in (*a, *b))
+    return LaidOut(SideBySide(_plain(a), _plain(b), shares[0], shares[1], reasons), kind, size)
 
 
 def _kind(texts: tuple[str, str], compared: Comparison) -> MatchKind:
