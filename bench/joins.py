@@ -41,7 +41,8 @@ HEADER = ("", "sets", "t", "pairs", "exact", "C++", "times", "PyPI", "MinHash", 
 GROWTH = ("", "n", "pairs", "CPU s", "µs", "2n", "pairs", "CPU s", "µs", "4n", "pairs", "CPU s", "µs")
 GROWN = (
     "How time grows, at t = .5: `µs` is the time for each set and each pair that there is to find. Where the universe"
-    " does not grow with the corpus, each set meets more the more sets there are, whatever one does."
+    " does not grow with the corpus, each set meets more the more sets there are. Where it"
+    " does, time for a set and a pair was to stay the same, and does not quite."
 )
 METHODS = {"jaccard": ns.Jaccard, "minhash": ns.MinHash}
 SHAPE = ("", "sets", "made", "items a set", "universe", "exponent", "grows")
@@ -266,7 +267,7 @@ def joined(  # noqa: PLR0913  (who, but for the exact join: None is left out)
     if near is None:
         cells += ["-", "-"]
     else:
-        cells += [f"{near[0]:.2f}", f"{np.isin(exact, near[1]).mean() if exact.size else 1:.3f}"]
+        cells += [f"{near[0]:.2f}", f"{np.isin(exact, near[1]).mean():.3f}" if exact.size else "-"]
     return Joined(cells, times, same, late=peer is None, hashed_late=near is None)
 
 
@@ -312,12 +313,12 @@ def about(found: list[Joined], limit: float, load: float) -> str:
     busy = f" The machine was busy with other work (load {load:.1f} at the start)." if load >= BUSY else ""
     return (
         "CPU seconds of `pairs` on one thread, in a process that had a small run before, without an audit; `C++` is a"
-        " plain AllPairs (bench/allpairs.cpp, -O3, one thread) and `PyPI` SetSimilaritySearch, both from sets in memory"
-        " to pairs in memory. They take items as the numbers that they are, and give no similarities; `pairs` hashes"
+        " plain AllPairs (bench/allpairs.cpp, -O3 -march=native, one thread) and `PyPI` SetSimilaritySearch, both from"
+        " sets in memory to pairs in memory. They take items as the numbers that they are, and give no similarities; `pairs` hashes"
         " each item as a text, tells copies by BLAKE2b, and gives ids and similarities, all of which is counted."
-        f" `times` is ours by C++{mean}; `recall` is MinHash's share of the exact pairs. A dash: it was not there, or"
-        f" took longer than {limit:g} seconds at this threshold or a higher one. The pairs of {CHECKED} sets of each"
-        f" corpus were looked for in the slow way, too. All exact pairs are {same}.{busy}"
+        f" `times` is ours by C++{mean}; `recall` is MinHash's share of the exact pairs. A dash: there are no pairs,"
+        f" it was not there, or took longer than {limit:g} seconds at this threshold or a higher one. The pairs of"
+        f" {CHECKED} sets of each corpus were looked for in the slow way, too. All exact pairs are {same}.{busy}"
     )
 
 

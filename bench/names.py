@@ -137,8 +137,8 @@ def main(arguments: list[str]) -> int:
     about = (
         f"Made names of 10 to 60 characters, `--unit chars --shingle-size {SIZE} --threshold {float(LEAST):g}` (cosine"
         f" 0.75), confirmed by `--confirm edit --confirm-threshold {float(EDIT):g}`: CPU seconds of `pairs` on one"
-        f" thread, in a process that had a small run before. `missing` and `false` are against all {len(near):,} pairs"
-        " that are alike letter by letter, found by brute force."
+        f" thread, in a process that had a small run before. `missing` and `false` are against those of the"
+        f" {len(near):,} pairs alike letter by letter, found by brute force, that reach this threshold, too."
     )
     made_by = report.made_by("names", PACKAGES)
     report.show("Names that are nearly the same", HEADER, rows)

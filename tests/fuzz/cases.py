@@ -173,12 +173,14 @@ def _documents(random: Random, kind: str) -> Documents:
 def _small_sets(random: Random) -> Documents:
     """Sets of one to three items, or of up to six, of a small universe, some items far more frequent than others.
 
-    A few hundred of them now and then: then items are so frequent that the exact join splits what they bring together.
+    Some thousand of them now and then: then items are so frequent that the exact join counts them in another pass, and
+    splits what they bring together.
     """
-    universe = [f"i{number}" for number in range(random.choice((4, 9, 14)))]
+    is_large = random.random() < 1 / 6
+    universe = [f"i{number}" for number in range(30 if is_large else random.choice((4, 9, 14)))]
     chances = [1 / (1 + number) ** random.choice((0, 1, 2)) for number in range(len(universe))]
-    most = random.choice((3, 3, 6))
-    sizes = [random.randint(1, most) for _ in range(random.choice((5, 20, 40, 40, 40, 400)))]
+    most = 8 if is_large else random.choice((3, 3, 6))
+    sizes = [random.randint(1, most) for _ in range(1200 if is_large else random.choice((5, 20, 40, 40, 40)))]
     return [sorted(set(random.choices(universe, chances, k=size))) for size in sizes]
 
 
