@@ -314,8 +314,8 @@ def about(found: list[Joined], limit: float, load: float) -> str:
     return (
         "CPU seconds of `pairs` on one thread, in a process that had a small run before, without an audit; `C++` is a"
         " plain AllPairs (bench/allpairs.cpp, -O3 -march=native, one thread) and `PyPI` SetSimilaritySearch, both from"
-        " sets in memory to pairs in memory. They take items as the numbers that they are, and give no similarities; `pairs` hashes"
-        " each item as a text, tells copies by BLAKE2b, and gives ids and similarities, all of which is counted."
+        " sets in memory to pairs in memory. They take items as the numbers that they are, and give no similarities;"
+        " `pairs` hashes each item as a text, tells copies by BLAKE2b, and gives ids and similarities, all of which is counted."
         f" `times` is ours by C++{mean}; `recall` is MinHash's share of the exact pairs. A dash: there are no pairs,"
         f" it was not there, or took longer than {limit:g} seconds at this threshold or a higher one. The pairs of"
         f" {CHECKED} sets of each corpus were looked for in the slow way, too. All exact pairs are {same}.{busy}"

@@ -100,6 +100,13 @@ def test_of_the_exact_join_the_audit_finds_nothing_missing(corpus: list[str], me
     assert (1.0, 0.0, 1.0) == (audit.recall.value, audit.residual.value, audit.precision.value)
 
 
+def test_a_tiny_threshold_takes_no_more_room_than_the_sets_have_items() -> None:
+    """Where nearly all items would be lent, there are no more of them."""
+    found = ns.pairs(["a b c d e f g", "a b c d e f h", "x y z"], method=ns.ModP(threshold="1/1000000000"))
+    assert found.audit is not None
+    assert (3, 2) == (found.audit.sampled, found.audit.with_partner)
+
+
 def test_an_approximate_run_is_audited_unasked_and_an_exact_one_when_asked(corpus: list[str]) -> None:
     """The default follows from whether the method may miss."""
     assert ns.dedup(corpus[:50]).audit is None

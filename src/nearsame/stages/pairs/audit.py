@@ -86,12 +86,13 @@ class Probes(NamedTuple):
     @classmethod
     def of(cls, asked: Drawn, bound: Bound) -> "Probes":
         """The probes of some documents."""
-        rows, items, offsets = asked._replace(offsets=asked.offsets[: asked.rows.size + 1])
+        _rows, items, offsets = asked._replace(offsets=asked.offsets[: asked.rows.size + 1])
         most, hits = num_probes(bound.p / bound.q)
-        lent, owners = np.empty(rows.size * most, np.uint64), np.empty(rows.size * most, np.int64)
+        sizes = np.diff(offsets)
+        room = int(np.minimum(sizes, most).sum())
+        lent, owners = np.empty(room, np.uint64), np.empty(room, np.int64)
         filled = auditing.bottom_items(items, offsets, most, _SEED, lent, owners)
         order = np.argsort(lent[:filled], kind="stable")
-        sizes = np.diff(offsets)
         whole = -(-bound.p * sizes // bound.q)  # a small set is lent whole: a partner shares ceil(t·n) of it
         table = np.zeros(1 << (_FILTER_BITS - 6), np.uint64)
         auditing.mark_filter(lent[:filled], np.uint64(64 - _FILTER_BITS), table)
