@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-__all__ = ["CONF", "environment", "java_missing", "require_java", "session"]
+__all__ = ["CONF", "environment", "java_missing", "jobs_since", "newest_job", "require_java", "session"]
 
 ROOT = Path(__file__).resolve().parent.parent
 CONF = {
@@ -69,3 +69,17 @@ def session() -> Any:
     os.environ |= environment()  # workers inherit it
     builder = SparkSession.builder.master("local[2]").appName("nearsame tests")
     return builder.config(map=CONF).getOrCreate()
+
+
+def newest_job(spark: Any) -> int:
+    """The number of the last job so far; -1 where there is none."""
+    return max((job.jobId() for job in jobs_since(spark)), default=-1)
+
+
+def jobs_since(spark: Any, number: int = -1) -> list[Any]:
+    """The jobs after one of a number, as far as Spark remembers them: no more than its last thousand."""
+    context = spark.sparkContext._jsc.sc()
+    context.listenerBus().waitUntilEmpty(10_000)
+    jobs = context.statusStore().jobsList(None)
+    every = (jobs.apply(place) for place in range(jobs.size()))
+    return [job for job in every if job.jobId() > number]

@@ -7,6 +7,7 @@ import pytest
 
 import nearsame as ns
 from tests.parity.answers import deduplicated, difference, listed
+from tests.sparks import jobs_since, newest_job
 
 pytestmark = pytest.mark.few
 
@@ -99,15 +100,9 @@ def test_statistics_and_what_is_written_are_those_of_the_cluster(spark, tmp_path
 def test_few_documents_take_three_jobs(spark):
     """Of which the plan knows how large they are: one sum, one collection; the rest is no job of Spark's."""
     frame = spark.createDataFrame(_documents())
-    store = spark.sparkContext._jsc.sc().statusStore()
-
-    def num_jobs():
-        spark.sparkContext._jsc.sc().listenerBus().waitUntilEmpty(10_000)
-        return store.jobsList(None).size()
-
-    before = num_jobs()
+    before = newest_job(spark)
     assert ns.dedup(frame, method=ns.MinHash(), engine=ns.Spark(spark)).stats.removed
-    assert num_jobs() - before <= 3
+    assert 1 <= len(jobs_since(spark, before)) <= 3
 
 
 def test_texts_that_cannot_be_read_are_told_and_stay(spark):

@@ -9,6 +9,7 @@ import pytest
 import nearsame as ns
 from nearsame.engines.spark import reading
 from nearsame.engines.spark.reading import read
+from tests.sparks import jobs_since, newest_job
 
 _ROWS = [{"id": "a", "text": "one two three four five six"}, {"id": "b", "text": "one two three four five six"}]
 
@@ -137,13 +138,10 @@ def test_jobs_and_stages_are_called_after_the_steps_of_the_run(spark):
     """So that the flow is seen in Spark's pages; what the session called its own before is there again."""
     context = spark.sparkContext
     context.setLocalProperty("spark.job.description", "mine")
-    store = context._jsc.sc().statusStore()
-    before = store.jobsList(None).size()
+    before = newest_job(spark)
     found = ns.dedup(_table(), method=ns.MinHash(), engine=ns.Spark(spark))
     assert 1 == found.stats.removed
-    context._jsc.sc().listenerBus().waitUntilEmpty(10_000)
-    jobs = store.jobsList(None)
-    names = {jobs.apply(number).description().get() for number in range(jobs.size() - before)}  # the newest first
+    names = {job.description().get() for job in jobs_since(spark, before)}
     assert {"nearsame: identical", "nearsame: keys", "nearsame: deciding", "nearsame: statistics"} <= names
     assert all(name.startswith("nearsame: ") for name in names)
     assert "mine" == context.getLocalProperty("spark.job.description")
