@@ -4,6 +4,7 @@ import json
 from itertools import combinations, pairwise
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -26,6 +27,13 @@ def rows(walk: ns.Explanation, title: str) -> list[tuple[Any, ...]]:
     return [*step.rows]
 
 
+def pairs_of_run(codes: list[int], **settings: Any) -> set[tuple[int, int]]:
+    """What ns.pairs finds, from 1."""
+    digits = [f"{code:0{-(-settings['bits'] // 4)}x}" for code in codes]
+    rows = ns.pairs(pa.table({"code": digits}), method=ns.Codes(**settings)).table.to_pylist()
+    return {(min(pair) + 1, max(pair) + 1) for row in rows for pair in [(row["a_row"], row["b_row"])]}
+
+
 @st.composite
 def searches(draw: st.DrawFn) -> dict[str, Any]:
     """A few codes of some length, many near each other, and a search."""
@@ -33,7 +41,7 @@ def searches(draw: st.DrawFn) -> dict[str, Any]:
     k = draw(st.integers(0, min(4, bits - 1)))
     codes = draw(st.lists(st.integers(0, 2**bits - 1), min_size=1, max_size=5))
     for code in draw(st.lists(st.sampled_from(codes), min_size=1, max_size=5)):
-        codes.append(code ^ 1 << draw(st.integers(0, bits - 1)))
+        codes.append(code ^ draw(st.sampled_from([0, 1 << draw(st.integers(0, bits - 1))])))
     search = draw(st.sampled_from(["blocks", "rotations", "adjacent", "brute"]))
     blocks = draw(st.integers(k + 1, min(bits, k + 3))) if search == "blocks" and draw(st.booleans()) else None
     return {"codes": codes, "bits": bits, "k": k, "search": search, "blocks": blocks}
@@ -41,11 +49,12 @@ def searches(draw: st.DrawFn) -> dict[str, Any]:
 
 @given(settings=searches())
 def test_what_is_found_and_what_is_missed_is_all_that_is_near(settings):
-    """Only neighbours miss any; every search says how far apart each pair is."""
+    """What is found is what a run finds, equal codes among it; only neighbours miss any."""
     walk = ns.explain_codes(**settings)
     found, missed = walk.answer["found"], walk.answer["missed"]
     assert near_pairs(settings["codes"], settings["k"]) == sorted(found + missed)
     assert settings["search"] == "adjacent" or not missed
+    assert pairs_of_run(**settings) == {(a, b) for a, b, _ in found}
     json.dumps(walk.record())
 
 
@@ -59,14 +68,17 @@ def test_neighbours_are_those_of_sorted_turned_codes(settings):
     met = set()
     for turn, order, distances, found in shown:
         turned = [(code << turn | code >> bits - turn) & (1 << bits) - 1 for code in codes]
-        names = sorted(range(1, len(codes) + 1), key=lambda name: (turned[name - 1], name))
+        firsts = {code: name for name, code in reversed([*enumerate(turned, 1)])}
+        names = [name for _, name in sorted(firsts.items())]
         apart = [(turned[a - 1] ^ turned[b - 1]).bit_count() for a, b in pairwise(names)]
         pairs = [tuple(sorted(pair)) for pair in pairwise(names)]
         assert (" ".join(map(str, names)), " ".join(map(str, apart))) == (order, distances)
         near = [pair for pair, distance in zip(pairs, apart, strict=True) if distance <= k]
         assert ", ".join(f"{a}-{b}" for a, b in near) == found
         met.update(near)
-    assert sorted(met) == [(a, b) for a, b, _ in walk.answer["found"]]
+    named = [codes.index(code) + 1 for code in codes]
+    found = [sorted({named[a - 1], named[b - 1]}) for a, b, _ in walk.answer["found"]]
+    assert met == {tuple(pair) for pair in found if len(pair) > 1}
 
 
 @given(settings=searches().filter(lambda settings: settings["search"] != "adjacent"))
@@ -76,7 +88,7 @@ def test_whoever_agrees_on_a_header_meets_once(settings):
     walk, seen = ns.explain_codes(**settings), set()
     for _, header, groups, compared, _ in rows(walk, "Each table brings others together"):
         mask = int(header, 2 if bits <= 32 else 16)
-        named = list(enumerate(codes, 1))
+        named = [(name, code) for name, code in enumerate(codes, 1) if code not in codes[: name - 1]]
         meeting = {(a, b) for (a, x), (b, y) in combinations(named, 2) if x & mask == y & mask}
         assert meeting == {pair for group in groups.split(" | ") for pair in combinations(map(int, group.split()), 2)}
         assert len(meeting - seen) == compared

@@ -111,6 +111,20 @@ def test_the_prefix_is_in_the_order_of_rarity():
     assert 1 == walk.answer["together"]["shared_keys"]
 
 
+def test_a_container_offers_all_and_a_pair_begins_in_the_prefix_of_what_is_contained():
+    """Two of five words are their prefix, and ten have them last; a word in common behind it brings nobody together."""
+    method = ns.Containment(shingle_size=1)
+    walk = ns.explain("a b c d e", "a b c d e f g h i j", method=method)
+    _, rarity, keys, verdict = walk.steps
+    assert "is similar enough" not in rarity.note
+    assert 2 == [row[rarity.columns.index("in prefix a")] for row in rarity.rows].count("yes")
+    assert [6, 7, 8, 9, 10] == sorted(row[keys.columns.index("place b")] for row in keys.rows)
+    assert "documents that share a key are compared" == verdict.rows[0][-1]
+    late = ns.explain("a b c d z", "e f g h z", method=method).steps[-1].rows[0]
+    assert "1" == late[1]
+    assert late[2].endswith("never compared")
+
+
 def test_sets_of_given_items_are_the_textbooks():
     """A = {0,1,2,5,6}, B = {0,2,3,5,7,9}: 3/8; three fifths of A are in B, half of B in A."""
     given = [0, 1, 2, 5, 6], [0, 2, 3, 5, 7, 9]

@@ -24,6 +24,17 @@ from nearsame.studies.walks.weighted_sets import walk_weights
 
 __all__ = ["walk_containment", "walk_cosine", "walk_jaccard"]
 
+_FIRST = "Of n, the first n - ceil({share} n) + 1 are the prefix: whatever"
+_SIMILAR = f"{_FIRST} is similar enough has one of them in its prefix, too."
+_PREFIXES: dict[type, str] = {
+    Jaccard: _SIMILAR,
+    Cosine: f"{_SIMILAR} The share is the square of the cosine that is asked for.",
+    Containment: f"{_FIRST} contains {{share}} of the n has one of these, late in its own order, maybe.",
+}
+_OFFERED: dict[type, str] = {
+    Containment: " All others are keys, so that what contains a document has them at hand; a pair begins with a key in"
+    " the prefix of the contained one."
+}
 _Values = Callable[[frozenset[int], frozenset[int]], tuple[tuple[tuple[str, str, str], ...], dict[str, Any]]]
 
 
@@ -54,8 +65,9 @@ def _walk(given: Sequence[Given], recipe: Jaccard | Cosine | Containment, values
     keys = flow.keys(counts)(sets.batch)
     shares = measures.shares(flow.bound(recipe.threshold))
     lengths = [_prefix(len(items), shares.p, shares.q) for items in sets.items]
-    rarity = [_rarity(sets, counts, row, length, f"{shares.p}/{shares.q}") for row, length in enumerate(lengths)]
-    keyed = [_keys(sets, keys, row) for row in range(len(given))]
+    rule = _PREFIXES[type(recipe)].format(share=f"{shares.p}/{shares.q}")
+    rarity = [_rarity(sets, counts, row, length, rule) for row, length in enumerate(lengths)]
+    keyed = [_keys(sets, keys, row, _OFFERED.get(type(recipe), "")) for row in range(len(given))]
     hashes = [[str(row[2]) for row in side.rows] for side in keyed]
     answers = [
         {"shingles": len(items), "prefix": length, "keys": keys_of}
@@ -64,19 +76,22 @@ def _walk(given: Sequence[Given], recipe: Jaccard | Cosine | Containment, values
     walked = [sets.step, beside(rarity, ["place"]), beside(keyed, ["#", "shingle", "key"])]
     if len(given) == 1:
         return explained(recipe, walked, answers)
-    shared = len({*hashes[0]} & {*hashes[1]})
+    shared = {*hashes[0]} & {*hashes[1]}
+    begins = [
+        hexed(key) for key in arrow.unsigned(arrow.ints(keys.column("key")))[arrow.ints(keys.column("probes")) > 0]
+    ]
     equal = sets.items[0] == sets.items[1] != frozenset()
     both_ways = [[0, 1], [1, 0]]
     similar = any(verified(sets.batch.take(pa.array(way)), flow.bound(recipe.threshold)) for way in both_ways)
     rows, together = values(*sets.items)
-    how = "the sets are equal: one stands for both before keys are made" if equal else _compared(shared)
+    how = "the sets are equal: one stands for both before keys are made" if equal else _compared(shared, begins)
     verdict = (
-        ("shared keys", str(shared), how),
+        ("shared keys", str(len(shared)), how),
         *rows,
         ("near-duplicates", "yes" if similar else "no", f"at least {float(recipe.threshold):g} is asked for"),
     )
     last = Step("What meets is verified", ("what", "value", "how"), verdict)
-    return explained(recipe, [*walked, last], answers, {"shared_keys": shared, **together, "similar": similar})
+    return explained(recipe, [*walked, last], answers, {"shared_keys": len(shared), **together, "similar": similar})
 
 
 def _prefix(size: int, p: int, q: int) -> int:
@@ -84,7 +99,7 @@ def _prefix(size: int, p: int, q: int) -> int:
     return size - (p * size + q - 1) // q + 1 if size else 0
 
 
-def _rarity(sets: NamedSets, counts: ItemCounts, row: int, length: int, share: str) -> Step:
+def _rarity(sets: NamedSets, counts: ItemCounts, row: int, length: int, rule: str) -> Step:
     """The shingles of a document in the order of the run's table of counts."""
     lists = arrow.lists(sets.batch.slice(row, 1).column("items"))
     counted = np.zeros(int(lists.sizes.sum()), np.uint8)
@@ -96,14 +111,11 @@ def _rarity(sets: NamedSets, counts: ItemCounts, row: int, length: int, share: s
         for place, (count, item) in enumerate(order, 1)
     )
     slots = " Here some share a slot of the table of counts, and count together." if max(counted, default=0) > 2 else ""
-    note = (
-        f"Shingles in few documents come first, then by hash. Of n, the first n - ceil({share} n) + 1 are the prefix:"
-        f" whatever is similar enough has one of them.{slots}"
-    )
+    note = f"Shingles in few documents come first, then by hash. {rule}{slots}"
     return Step("The order of rarity, and the prefix", ("place", "#", "counted", "in prefix"), rows, note)
 
 
-def _keys(sets: NamedSets, keys: pa.RecordBatch, row: int) -> Step:
+def _keys(sets: NamedSets, keys: pa.RecordBatch, row: int, also: str) -> Step:
     """The keys that the stage offers for a document."""
     own = arrow.ints(keys.column("row")) == row
     hashes = arrow.unsigned(arrow.ints(keys.column("key")))[own].tolist()
@@ -112,12 +124,16 @@ def _keys(sets: NamedSets, keys: pa.RecordBatch, row: int) -> Step:
         (sets.numbers.get(item, 0), sets.texts.get(item, ""), hexed(item), place + 1)
         for item, place in zip(hashes, places, strict=True)
     )
-    note = "A shingle that no other document has is no key: it can bring nobody together."
+    note = f"A shingle that no other document has is no key: it can bring nobody together.{also}"
     return Step("Keys bring documents together", ("#", "shingle", "key", "place"), rows, note)
 
 
-def _compared(shared: int) -> str:
-    return "documents that share a key are compared" if shared else "documents without a shared key are never compared"
+def _compared(shared: set[str], begins: list[str]) -> str:
+    if not shared:
+        return "documents without a shared key are never compared"
+    if shared.isdisjoint(begins):
+        return "they come too late in both documents for a pair to begin with: these are never compared"
+    return "documents that share a key are compared"
 
 
 def _sizes(a: frozenset[int], b: frozenset[int]) -> tuple[tuple[str, str, str], ...]:

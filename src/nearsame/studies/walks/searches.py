@@ -1,7 +1,7 @@
 """Searches for near codes walked through: who meets whom at each turn or in each table, and what is missed.
 
 1. Tables, orders and distances are those of a run; here they are only laid out.
-2. Codes are numbered from 1, as they are given.
+2. Codes are numbered from 1, as they are given. Of equal ones the first is searched for all, as a run does.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -10,6 +10,7 @@ from math import comb
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from nearsame import arrow
 from nearsame.answers.comparisons import Explanation, Step
@@ -19,16 +20,18 @@ from nearsame.recipes.methods import Codes
 from nearsame.sources.codes import read_code, words_of
 from nearsame.stages.keys.blocks import SEARCH
 from nearsame.stages.keys.headers import HeaderKeys, choose_tables, plan_blocks
+from nearsame.studies.walks.sides import counted
 
 __all__ = ["walk", "walk_two"]
 
 _MOST_CODES = 1000
+_MISSED = "missed"
 _NARROW = 32  # bits of a code that is shown as a number and as bits
 _Pair = tuple[int, int]
 
 
 class _Found(NamedTuple):
-    """What a search did.
+    """What a search of different codes did.
 
     Attributes:
         steps: its tables.
@@ -57,18 +60,27 @@ def walk(given: Sequence[int | str], recipe: Codes, turns: Sequence[int] | None)
     if turns is not None and recipe.search != "adjacent":
         raise ConfigError(f"turns={list(turns)} do nothing to search={recipe.search}", hint="Choose search=adjacent.")
     codes = arrow.frozen(np.array([words_of(number, recipe.bits) for number in numbers], np.uint64))
-    found = _adjacent(codes, recipe, turns) if recipe.search == "adjacent" else _by_tables(codes, recipe)
+    named: dict[int, int] = {}
+    names = [named.setdefault(number, name) for name, number in enumerate(numbers, 1)]
+    first = np.array([*named.values()])
+    alone = arrow.frozen(codes[first - 1])
+    found = _adjacent(alone, first, recipe, turns) if recipe.search == "adjacent" else _by_tables(alone, first, recipe)
     near = hamming_search.brute_force(codes, recipe.k)
-    pairs = [(a + 1, b + 1, d) for a, b, d in zip(*(column.tolist() for column in near), strict=True)]
+    met = [_met(names, found, a, b, d) for a, b, d in zip(*(column.tolist() for column in near), strict=True)]
     answer: dict[str, Any] = {
-        "found": [list(pair) for pair in pairs if pair[:2] in found.where],
-        "missed": [list(pair) for pair in pairs if pair[:2] not in found.where],
+        "found": [[a, b, distance] for a, b, distance, where in met if where != _MISSED],
+        "missed": [[a, b, distance] for a, b, distance, where in met if where == _MISSED],
         "comparisons": found.comparisons,
-        "all_pairs": comb(len(numbers), 2),
+        "all_pairs": comb(len(alone), 2),
     }
-    last = _verdict(recipe, pairs, found, len(numbers))
-    steps = (_given(codes, numbers, recipe), *found.steps, last)
+    steps = (_given(codes, numbers, recipe), *found.steps, _verdict(recipe, met, answer))
     return Explanation(recipe.name, steps, answer, recipe.record())
+
+
+def _met(names: Sequence[int], found: _Found, a: int, b: int, distance: int) -> tuple[int, int, int, str]:
+    """Two near codes, from 1, their distance, and where they met: copies meet where the first of each do."""
+    pair = min(names[a], names[b]), max(names[a], names[b])
+    return a + 1, b + 1, distance, found.where.get(pair, _MISSED) if distance else "equal"
 
 
 def _given(codes: arrow.UInt64s, numbers: Sequence[int], recipe: Codes) -> Step:
@@ -78,10 +90,14 @@ def _given(codes: arrow.UInt64s, numbers: Sequence[int], recipe: Codes) -> Step:
         for i, (number, distance) in enumerate(zip(numbers, apart, strict=True), 1)
     )
     columns = ("#", *_headings(recipe.bits), "distance")
-    return Step(f"The codes of {recipe.bits} bits", columns, rows, "The distance is that to the code before.")
+    equal = " Of equal codes the first is searched, and what it meets, all of them meet."
+    note = f"The distance is that to the code before.{equal if len({*numbers}) < len(numbers) else ''}"
+    return Step(f"The codes of {recipe.bits} bits", columns, rows, note)
 
 
-def _adjacent(codes: arrow.UInt64s, recipe: Codes, turns: Sequence[int] | None) -> _Found:
+def _adjacent(
+    codes: arrow.UInt64s, numbered: npt.NDArray[np.int64], recipe: Codes, turns: Sequence[int] | None
+) -> _Found:
     """Neighbours in each sorted order: in every rotation, as a run does, or in the given ones."""
     bits, summary, steps = recipe.bits, [], []
     where: dict[_Pair, str] = {}
@@ -89,16 +105,16 @@ def _adjacent(codes: arrow.UInt64s, recipe: Codes, turns: Sequence[int] | None) 
     for turn in every:
         order = hamming_rotations.rotated_order(codes, bits, turn)
         apart = hamming_search.distances(codes[order[:-1]], codes[order[1:]]).tolist()
-        names = (order + 1).tolist()
+        names = numbered[order].tolist()
         met = [(min(pair), max(pair)) for pair in pairwise(names)]
         near = [pair for pair, distance in zip(met, apart, strict=True) if distance <= recipe.k]
         for pair in met:
             where.setdefault(pair, f"turn {turn}")
         summary.append((turn, " ".join(map(str, names)), " ".join(map(str, apart)), _listed(near)))
         if turns is not None:
-            steps.append(_turned(codes, recipe, turn, names, apart))
+            steps.append(_turned(codes[order], recipe, turn, names, apart))
     note = (
-        f"Codes are turned left and sorted; neighbours are compared, and found within {recipe.k} bits."
+        f"Codes are turned left and sorted; neighbours are compared, and found within {counted(recipe.k, 'bit')}."
         " Distances are those of neighbours."
     )
     columns = ("turn", "order", "distances", "found")
@@ -111,7 +127,7 @@ def _adjacent(codes: arrow.UInt64s, recipe: Codes, turns: Sequence[int] | None) 
 
 def _turned(codes: arrow.UInt64s, recipe: Codes, turn: int, names: list[int], apart: list[int]) -> Step:
     turned = hamming_rotations.rotate(codes, recipe.bits, turn)
-    values = [sum(int(word) << 64 * at for at, word in enumerate(turned[name - 1])) for name in names]
+    values = [sum(int(word) << 64 * at for at, word in enumerate(words)) for words in turned]
     beside: list[tuple[str | int, str]] = [("", ""), *((d, "yes" if d <= recipe.k else "") for d in apart)]
     rows = tuple(
         (place, name, *_shown(value, recipe.bits), *distance)
@@ -121,19 +137,19 @@ def _turned(codes: arrow.UInt64s, recipe: Codes, turn: int, names: list[int], ap
     return Step(title, ("place", "#", *_headings(recipe.bits), "distance", "found"), rows)
 
 
-def _by_tables(codes: arrow.UInt64s, recipe: Codes) -> _Found:
+def _by_tables(codes: arrow.UInt64s, numbered: npt.NDArray[np.int64], recipe: Codes) -> _Found:
     """Whoever shares the header of a table, as a run chooses the tables."""
     sample = [(len(codes), codes)]
     tables = choose_tables(recipe, sample, SEARCH)
     starts, rows = np.arange(len(codes)) * codes.shape[1], np.arange(len(codes))
     keys, _ = HeaderKeys(tables).keys(arrow.frozen(codes.ravel()), arrow.frozen(starts), arrow.frozen(rows))
     near = hamming_search.self_join(codes, recipe.k, tables)
-    similar = {(a + 1, b + 1) for a, b in zip(near.a.tolist(), near.b.tolist(), strict=True)}
+    similar = {*zip(numbered[near.a].tolist(), numbered[near.b].tolist(), strict=True)}
     where: dict[_Pair, str] = {}
     shown = []
     for number, (mask, column) in enumerate(zip(tables, keys.reshape(len(codes), -1).T, strict=True), 1):
         groups: dict[int, list[int]] = {}
-        for name, key in enumerate(column.tolist(), 1):
+        for name, key in zip(numbered.tolist(), column.tolist(), strict=True):
             groups.setdefault(key, []).append(name)
         meeting = [group for group in groups.values() if len(group) > 1]
         fresh = [pair for group in meeting for pair in combinations(group, 2) if pair not in where]
@@ -160,7 +176,7 @@ def _blocks(recipe: Codes, sample: list[tuple[int, Any]]) -> Step:
     note = "So few codes are compared all with all: no table would pay."
     if g:
         note = (
-            f"Codes within {recipe.k} bits that are cut into {of} blocks agree on {of - recipe.k} at least. A header of"
+            f"Codes within {counted(recipe.k, 'bit')} that are cut into {of} blocks agree on {of - recipe.k} at least. A header of"
             f" {g} of them can be chosen in C({of}, {g}) = {plan.num_tables} ways. Blocks are cut to tell these codes"
             " apart equally well."
         )
@@ -170,13 +186,12 @@ def _blocks(recipe: Codes, sample: list[tuple[int, Any]]) -> Step:
 _CUTS: dict[str, Callable[[Codes, list[tuple[int, Any]]], Step]] = {"blocks": _blocks}
 
 
-def _verdict(recipe: Codes, pairs: list[tuple[int, int, int]], found: _Found, num_codes: int) -> Step:
-    rows = tuple((f"{a}-{b}", distance, found.where.get((a, b), "missed")) for a, b, distance in pairs)
-    missed = [row for row in rows if row[2] == "missed"]
-    total = comb(num_codes, 2)
+def _verdict(recipe: Codes, met: list[tuple[int, int, int, str]], answer: dict[str, Any]) -> Step:
+    rows = tuple((f"{a}-{b}", distance, where) for a, b, distance, where in met)
     note = (
-        f"{len(rows)} {'pair is' if len(rows) == 1 else 'pairs are'} within {recipe.k} bits, {len(missed)} of them"
-        f" missed. {found.comparisons:,} comparisons; to compare all with all takes {total:,}."
+        f"{len(rows)} {'pair is' if len(rows) == 1 else 'pairs are'} within {counted(recipe.k, 'bit')},"
+        f" {len(answer['missed'])} of them missed. {counted(answer['comparisons'], 'comparison')}; to compare all with"
+        f" all takes {answer['all_pairs']:,}."
     )
     return Step("What was found, and what was missed", ("pair", "distance", "met"), rows, note)
 

@@ -18,7 +18,17 @@ from nearsame.kernels.deciding import verify_pairs
 from nearsame.kernels.scores import Bound
 from nearsame.recipes.methods import Recipe
 
-__all__ = ["Given", "beside", "explained", "hexed", "one_above_the_other", "only_texts", "shown_fraction", "verified"]
+__all__ = [
+    "Given",
+    "beside",
+    "counted",
+    "explained",
+    "hexed",
+    "one_above_the_other",
+    "only_texts",
+    "shown_fraction",
+    "verified",
+]
 
 Given = str | Sequence[float]  # a text; or numbers: a vector, or hashes as they are
 _SIDES = ("a", "b")
@@ -107,6 +117,15 @@ def shown_fraction(value: Fraction) -> str:
     if value.denominator == 1:
         return number
     return f"{value} = {number}{'' if cut == value else '...'}"
+
+
+def counted(number: int, noun: str) -> str:
+    """A number of things.
+
+    >>> counted(1, "bit"), counted(1000, "bit")
+    ('1 bit', '1,000 bits')
+    """
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def hexed(value: int) -> str:
