@@ -176,9 +176,9 @@ def _blocks(recipe: Codes, sample: list[tuple[int, Any]]) -> Step:
     note = "So few codes are compared all with all: no table would pay."
     if g:
         note = (
-            f"Codes within {counted(recipe.k, 'bit')} that are cut into {of} blocks agree on {of - recipe.k} at least. A header of"
-            f" {g} of them can be chosen in C({of}, {g}) = {plan.num_tables} ways. Blocks are cut to tell these codes"
-            " apart equally well."
+            f"Codes within {counted(recipe.k, 'bit')} that are cut into {of} blocks agree on {of - recipe.k} at least."
+            f" A header of {g} of them can be chosen in C({of}, {g}) = {plan.num_tables} ways. Blocks are cut to tell"
+            " these codes apart equally well."
         )
     return Step("The codes are cut into blocks", ("block", "bits", "wide"), rows, note)
 
