@@ -44,7 +44,8 @@ def _bytes(numbers: Codes, bits: int) -> pa.Array:
 
 
 def _hex(number: int | None, bits: int) -> str | None:
-    return None if number is None else f"{number:0{-(-bits // 4)}x}"
+    digits = f"{number or 0:0{-(-bits // 4)}x}"
+    return None if number is None else digits if not re.fullmatch("0b[01]+", digits) else f"0x{digits}"  # not bits
 
 
 @settings(max_examples=share(40), phases=[Phase.explicit, Phase.reuse, Phase.generate])
@@ -231,3 +232,16 @@ def test_candidates_of_many_codes_are_estimated(monkeypatch: pytest.MonkeyPatch)
     table = pa.table({"code": pa.array(np.arange(2000, dtype=np.uint64) << 32)})
     search = ns.pairs(table, method=ns.Codes(k=1, search="brute")).stats.room["search"]
     assert search == {"kind": "brute", "tables": 1, "candidates": 4 * (1000 * 999 // 2), "sampled": 1000}
+
+
+@pytest.mark.parametrize(("bits", "text", "value"), [(64, bin(8193), 8193), (12, "0b1", 1), (16, "0bff", 0x0BFF)])
+def test_prefixes_win_over_hexadecimal_digits_wherever_a_code_is_read(bits: int, text: str, value: int) -> None:
+    """0 and 1 behind 0b are bits, though all of it is as long as a whole code; before other digits it is no prefix."""
+    assert read_code(text, bits, decimal=False) == value
+    assert code_words(pa.array([text]), bits)[0].tolist() == [[value]]
+    for form in (text, [text], pa.array([text]), pa.array([text, None]).dictionary_encode()):
+        found = ns.hamming(form, 0)
+        values = found.to_pylist() if isinstance(found, pa.Array) else found if isinstance(found, list) else [found]
+        assert values[0] == value.bit_count()
+    near = ns.pairs([text, hex(value ^ 1)], method=ns.Codes(k=1, bits=bits))
+    assert near.num_pairs == 1

@@ -78,6 +78,29 @@ def test_what_cannot_be_is_refused(connection: duckdb.DuckDBPyConnection) -> Non
     assert ns.simhash(TEXTS) == column(connection, "ns_simhash(text)")  # as it was registered
 
 
+def test_names_that_are_taken_and_closed_connections_are_told(connection: duckdb.DuckDBPyConnection) -> None:
+    """Functions go for all connections to a database; where one cannot be, the others are as they were."""
+    names = "select count(*) from duckdb_functions() where function_name in ('simhash', 'minhash', 'shingles')"
+    nearsame.duckdb.register(connection)
+    with connection.cursor() as other:
+        assert [(1,)] == other.sql("select ns_hamming(1, 3)").fetchall()
+        other.create_function("my_shingles", lambda text: text, ["VARCHAR"], "VARCHAR")  # type: ignore[list-item, arg-type]
+        for taken, prefix, problem in (
+            (other, "ns_", 'ns_simhash cannot .*"ns_simhash" already exists'),
+            (connection, "", 'jaccard cannot .*"jaccard" already exists'),
+            (connection, "my_", "my_shingles cannot"),
+            (connection, "a b.", "'a b.' begins no name"),
+        ):
+            with pytest.raises(ns.ConfigError, match=problem):
+                nearsame.duckdb.register(taken, prefix=prefix, bits=32)
+    assert [(0,)] == connection.sql(names).fetchall()
+    assert ns.simhash(TEXTS) == column(connection, "ns_simhash(text)")
+    closed = duckdb.connect()
+    closed.close()
+    with pytest.raises(ns.ConfigError, match="closed"):
+        nearsame.duckdb.register(closed)
+
+
 def test_the_page_shows_what_runs() -> None:
     """The block of docs/codes.md about DuckDB."""
     page = (Path(__file__).parents[1] / "docs" / "codes.md").read_text("utf-8")

@@ -69,6 +69,22 @@ def test_expressions_are_those_of_polars_wherever_they_stand() -> None:
     assert ["text"] == frame().collect().clear().select(nsp.jaccard("text", "other")).columns
 
 
+def test_one_value_goes_for_all_rows_and_nothing_else_does() -> None:
+    """For no rows, too; a column of another length is refused; a list is one value."""
+    for asked in (nsp.jaccard("text", pl.lit("a")), nsp.jaccard(pl.lit("a"), "text"), nsp.hamming("code", pl.lit(4))):
+        none = frame().filter(pl.col("text") == "z").select(asked.alias("made"))
+        for engine in ("in-memory", "streaming"):
+            assert none.collect(engine=engine)["made"].to_list() == []  # type: ignore[call-overload]
+    emptied = nsp.jaccard(pl.col("text").filter(pl.col("text") == "z"), pl.lit("a")).alias("made")
+    assert frame().group_by("other").agg(emptied).collect()["made"].to_list() == [[]] * 4
+    for short in (pl.col("text").head(2), pl.col("text").head(0)):
+        with pytest.raises(ns.ConfigError, match="cannot be compared row by row"):
+            frame().collect().select(nsp.jaccard("text", short))
+    words = pl.DataFrame({"words": [[1, 2], [3, 4]]}, {"words": pl.List(pl.UInt64)})
+    one = pl.lit(pl.Series([[1, 0]], dtype=pl.List(pl.UInt64)))
+    assert words.select(nsp.hamming("words", one))["words"].to_list() == [1, 2]
+
+
 def test_settings_are_the_same_in_every_piece() -> None:
     """A seed that is drawn is drawn once; stop words may come from anywhere."""
     asked = (nsp.minhash("text", seed="random"), nsp.shingles("text", stop_words=iter(["=a"])).alias("words"))

@@ -5,7 +5,6 @@
 """
 
 from collections.abc import Callable
-from contextlib import suppress
 from typing import Any, Unpack
 
 import pyarrow as pa
@@ -23,7 +22,7 @@ from nearsame.recipes.settings import (
 from nearsame.studies import sketches
 
 try:
-    from duckdb import DuckDBPyConnection, InvalidInputException
+    from duckdb import ConnectionException, DuckDBPyConnection, Error, NotImplementedException
 except ImportError as error:
     raise MissingExtraError.of("nearsame.duckdb needs the package duckdb", "duckdb") from error
 
@@ -37,12 +36,14 @@ def register(connection: Any, *, prefix: str = "ns_", **settings: Unpack[SketchS
     """Make known: `ns_simhash(text)`, `ns_minhash(text)`, `ns_shingles(text)`, `ns_jaccard(a, b)`, `ns_hamming(a, b)`.
 
     Args:
-        connection: What `duckdb.connect()` gives. What it had registered under these names is replaced.
+        connection: What `duckdb.connect()` gives. What it had registered under these names is replaced. The functions
+            go for its cursors, and for all other connections to its database, too: only one of them can register.
         prefix: Of the names.
         settings: Those of the plain functions; each goes for all of the five that have it.
 
     Raises:
-        ConfigError: It is no connection, or the settings cannot be.
+        ConfigError: It is no connection, or a closed one; the settings cannot be; or there are other functions of these
+            names. Then all is as it was.
 
     Example:
         >>> import duckdb
@@ -53,6 +54,8 @@ def register(connection: Any, *, prefix: str = "ns_", **settings: Unpack[SketchS
     """
     if not isinstance(connection, DuckDBPyConnection):
         raise ConfigError(f"{shown(connection)} is no connection", hint="Give what duckdb.connect() returns.")
+    if not f"{prefix}simhash".isidentifier():
+        raise ConfigError(f"prefix={prefix!r} begins no name of SQL", hint="Give letters, digits and _: ns_.")
     kept = lasting(settings)
     codes, signatures, sets = (given_settings(kept, kind) for kind in (CodeSettings, SignatureSettings, SetSettings))
     is_hashed = bool(settings["hashed"])
@@ -63,13 +66,37 @@ def register(connection: Any, *, prefix: str = "ns_", **settings: Unpack[SketchS
         "jaccard": (lambda a, b: sketches.jaccard(a, b, **sets), [_TEXT, _TEXT]),
         "hamming": (sketches.hamming, None),  # of codes of any type
     }
-    kinds = {name: _kind(connection, *offer) for name, offer in offered.items()}  # before anything is replaced
-    for name, (function, parameters) in offered.items():
-        with suppress(InvalidInputException):  # none of that name is there
-            connection.remove_function(prefix + name)
-        connection.create_function(  # type: ignore[call-overload]
-            prefix + name, function, parameters, kinds[name], type="arrow", null_handling="special"
-        )
+    try:
+        kinds = [_kind(connection, *offer) for offer in offered.values()]
+    except ConnectionException as error:
+        raise ConfigError(str(error).removeprefix("Connection Error: "), hint="Give an open one.") from None
+    _create(connection, [(prefix + name, *offered[name], kind) for name, kind in zip(offered, kinds, strict=True)])
+
+
+def _create(connection: DuckDBPyConnection, functions: list[tuple[Any, ...]]) -> None:
+    """Create all of the functions, or none: those of the connection are replaced when no other name is taken."""
+    new, own = [], []
+    for name, *rest in functions:
+        try:
+            _create_one(connection, name, *rest)
+            new.append(name)
+        except NotImplementedException:  # so it tells a function of this connection
+            own.append((name, *rest))
+        except Error as error:
+            for made in new:
+                connection.remove_function(made)
+            message = f"{name} cannot be registered: {str(error).partition(chr(10))[0]}"
+            hint = "If another connection to the database has registered it, use it as it is; or choose another prefix."
+            raise ConfigError(message, hint=hint) from None
+    for name, *rest in own:
+        connection.remove_function(name)
+        _create_one(connection, name, *rest)
+
+
+def _create_one(connection: DuckDBPyConnection, name: str, function: Any, parameters: Any, kind: Any) -> None:
+    connection.create_function(  # type: ignore[call-overload]
+        name, function, parameters, kind, type="arrow", null_handling="special"
+    )
 
 
 def _kind(connection: DuckDBPyConnection, function: Callable[..., Any], parameters: list[str] | None) -> Any:

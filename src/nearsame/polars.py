@@ -87,8 +87,16 @@ def _mapped(function: Callable[..., Any], *columns: Column) -> pl.Expr:
     nothing = pl.Series(function(*[pa.array([], pa.string())] * len(columns)))
 
     def of_rows(given: Sequence[pl.Series]) -> pl.Series:
-        most = max(map(len, given))  # a literal comes as one row beside many
-        found: pl.Series = function(*(each if len(each) == most else each[0] for each in given))
+        sizes = {len(each) for each in given} - {1}  # a literal comes as one row beside many, or none
+        if sizes == {0}:
+            return nothing.rename(given[0].name)
+        many = [each if len(each) != 1 or not sizes else _everywhere(each, max(sizes)) for each in given]
+        found: pl.Series = function(*many)
         return found.rename(given[0].name)
 
     return pl.map_batches(columns, of_rows, nothing.dtype, is_elementwise=True)
+
+
+def _everywhere(one: pl.Series, size: int) -> Any:
+    """One value for so many rows: itself, unless it is a list, which would be a column."""
+    return one.new_from_index(0, size) if one.dtype.is_nested() else one[0]

@@ -58,6 +58,8 @@ def test_a_truth_may_be_compressed(tmp_path):
         ("x1\tx2\nx3\tx4\nx5\tx6\n", "names 6 ids 'x1', 'x2', 'x3', 'x4', 'x5' and 1 more, which no document has"),
         ("a\ta\n", "pairs.tsv, line 1: 'a' is paired with itself"),
         ("a\tb\t1\nb\ta\t0\n", "pairs.tsv, line 2: 'b' and 'a' are judged twice, differently"),
+        ("id1\tid2\tlabel\tweight\na\tb\t1\t1e308\n", "line 2: the weight '1e308' is .* out of all proportion"),
+        ("id1\tid2\tlabel\tweight\na\tb\t1\t1e-310\n", "line 2: the weight '1e-310' is .* out of all proportion"),
     ],
 )
 def test_a_truth_that_cannot_be_is_an_error_that_names_it(tmp_path, text, message):

@@ -113,6 +113,15 @@ def test_distances_of_codes_in_any_form(codes: list[int | None], other: int) -> 
     assert ns.hamming(1 << 500, 0) == 1
 
 
+@pytest.mark.parametrize("code", [b"x" * 16, "ff", "0b1", 5, -1, 1 << 70, None])
+@pytest.mark.parametrize("kind", [pa.null(), pa.string(), pa.binary(), pa.binary(16), pa.list_(pa.uint64())], ids=str)
+def test_of_a_column_without_codes_there_are_nulls(kind: pa.DataType, code: Any) -> None:
+    """Whatever length the other one has: here no two are compared."""
+    for values in ([], [None]):
+        assert ns.hamming(pa.array(values, kind), code).to_pylist() == values
+        assert ns.hamming(code, pa.array(values, kind)).to_pylist() == values
+
+
 def test_what_does_nothing_or_is_nothing_is_refused() -> None:
     """Tables, codes of two lengths, columns of two lengths."""
     for call, problem in (
@@ -124,6 +133,14 @@ def test_what_does_nothing_or_is_nothing_is_refused() -> None:
         (lambda: ns.hamming(pa.array(["ff", "0g"]), "ff"), "row 1, '0g'"),
         (lambda: ns.hamming(1.5, 2), "1.5 is not a code"),
         (lambda: ns.jaccard(["a"], ["a", "b"]), "1 and 2 rows"),
+        (lambda: ns.hamming((code for code in [1]), 2), "generator.* is not a column"),
+        (lambda: ns.hamming(map(int, "12"), map(int, "34")), "map.* is not a column"),
+        (lambda: ns.hamming([1], {1}), "set.* is not a column"),
+        (lambda: ns.hamming({1: 2}, 1), "dict.* is not a column"),
+        (lambda: ns.hamming(bytearray(b"a"), b"b"), "bytearray.* is not a column"),
+        (lambda: ns.hamming(b"b", memoryview(b"a")), "memoryview.* is not a column"),
+        (lambda: ns.jaccard("b", bytearray(b"a")), "bytearray.* is not a column"),
+        (lambda: ns.hamming(pa.array([], pa.string()), 1.5), "1.5 is not a code"),
     ):
         with pytest.raises(ns.NearSameError, match=problem):
             call()

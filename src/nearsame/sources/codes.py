@@ -3,7 +3,8 @@
 1. A code is so many bits, whatever they are of. Its words are uint64, the lowest first.
 2. A whole number is the code, a negative one in two's complement. Bytes and hexadecimal digits begin with the highest.
 3. Digits alone are hexadecimal and complete (16 for 64 bits), so that a cut one is noticed; or, if that is said,
-   decimal. What begins with 0x or 0b may be shorter, and a text of exactly as many 0 and 1 as there are bits is these.
+   decimal. Digits behind 0x, and 0 and 1 behind 0b, may be fewer, and are these even where all together could be
+   hexadecimal digits. A text of exactly as many 0 and 1 as there are bits is these.
 4. What is of another length or form is no code: it is skipped, never mended.
 """
 
@@ -21,9 +22,21 @@ from nearsame.arrow import Mask, UInt64s
 from nearsame.errors import ColumnError, ConfigError
 from nearsame.schemas import CODES
 
-__all__ = ["Coding", "code_lists", "code_words", "is_codes", "json_type", "length_of", "read_code", "words_of"]
+__all__ = [
+    "Coding",
+    "code_lists",
+    "code_words",
+    "has_prefixes",
+    "is_codes",
+    "is_prefixed",
+    "json_type",
+    "length_of",
+    "read_code",
+    "words_of",
+]
 
 _PREFIXED = re.compile("0b[01]+|0x[0-9a-f]+")
+_PREFIXED_AS_WRITTEN = r"(?i)^[\s_]*0_*(b[01_]*[01]|x[0-9a-f_]*[0-9a-f])[\s_]*$"
 _DECIMAL = re.compile("-?[0-9]+")
 _DIGITS = np.full(256, 255, np.uint8)
 for _at, _character in enumerate("0123456789abcdef"):
@@ -59,12 +72,32 @@ def read_code(code: int | str, bits: int, *, decimal: bool = True) -> int:
     >>> read_code("ff00", 16, decimal=False)
     65280
     """
-    value = code if isinstance(code, int) else _number(str(code).strip().replace("_", "").lower(), bits, decimal)
+    value = code if isinstance(code, int) else _number(_plainly(code), bits, decimal)
     if value is not None and -(1 << bits - 1) <= value < 1 << bits:
         return int(value) & (1 << bits) - 1
     digits = "13, 0b1101, 0xd" if decimal else f"{-(-bits // 4)} hexadecimal digits"
     shown = repr(code) if len(str(code)) <= _SHOWN else f"a text of {len(str(code)):,} characters"
     raise ConfigError(f"{shown} is not a code of {bits} bits", hint=f"Write it as {digits}, or {bits} bits.")
+
+
+def is_prefixed(text: str) -> bool:
+    """Whether it is digits behind 0x, or 0 and 1 behind 0b.
+
+    >>> [is_prefixed(text) for text in ("0b11", "0b12", "0B_1", "0x12")]
+    [True, False, True, True]
+    """
+    return _PREFIXED.fullmatch(_plainly(text)) is not None
+
+
+def has_prefixes(column: pa.Array) -> bool:
+    """Whether a text of a column is such a one."""
+    column = _plain(column)
+    is_text = pa.types.is_large_string(column.type)
+    return is_text and bool(pc.any(pc.match_substring_regex(column, _PREFIXED_AS_WRITTEN)).as_py())
+
+
+def _plainly(text: str) -> str:
+    return str(text).strip().replace("_", "").lower()
 
 
 def _number(text: str, bits: int, decimal: bool) -> int | None:  # noqa: FBT001  (as read_code has it)
@@ -101,9 +134,10 @@ def _plain(column: pa.Array) -> pa.Array:
 def length_of(column: pa.Array) -> int | None:
     """How many bits the codes of a column have: by its type, or where that says nothing, if all are of one length.
 
-    Of digits it is what they are as hexadecimal ones. None: there is none, or they differ, or are no codes.
+    Of digits it is what they are as hexadecimal ones. None: there is none, or they differ, have prefixes, or are no
+    codes.
     """
-    if column.null_count == len(column):
+    if column.null_count == len(column) or has_prefixes(column):
         return None
     column = _plain(column)
     kind = column.type
@@ -285,6 +319,7 @@ def _of_texts(column: pa.Array, bits: int, words: UInt64s, *, decimal: bool) -> 
         view = arrow.strings(column.filter(pa.array(whole)))
         digits = _DIGITS[view.data[view.offsets[0] : view.offsets[-1]]].reshape(-1, size)
         is_hex = (digits < len("0123456789abcdef")).all(axis=1) if len(digits) else np.zeros(0, np.bool_)
+        is_hex &= ~_are_bits(digits)
         whole[whole] = is_hex
         digits = np.pad(digits[is_hex], ((0, 0), (size % 2, 0)))
         _fill(digits[:, ::2] * np.uint8(16) + digits[:, 1::2], words, whole)
@@ -295,6 +330,12 @@ def _of_texts(column: pa.Array, bits: int, words: UInt64s, *, decimal: bool) -> 
         except (ConfigError, UnicodeDecodeError):
             good[row] = False
     return good if decimal else good | whole
+
+
+def _are_bits(digits: npt.NDArray[np.uint8]) -> Mask:
+    """Which rows of digits are 0 and 1 behind 0b."""
+    begin = (digits[:, :2] == np.array([[0, 11]])[:, : digits.shape[1]]).all(axis=1)
+    return np.asarray(begin & (digits[:, 2:] < 2).all(axis=1) & (digits.shape[1] > 2))
 
 
 def _decimals(column: pa.Array, bits: int) -> pa.Array | None:

@@ -5,6 +5,7 @@
 """
 
 from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ __all__ = ["as_given", "is_column", "text_batches", "values_of"]
 
 _ALL = 1 << 62  # bytes: a text of any length is read
 _IS_PANDAS, _IS_POLARS = is_of("pandas", "Series", "Index"), is_of("polars", "Series")
-_HINT = "Give a text, a list of texts, or one column of Arrow, polars, pandas or NumPy."
+_HINT = "Give one value, a list of values, or one column of Arrow, polars, pandas or NumPy."
 
 
 def is_column(thing: Any) -> bool:
@@ -34,7 +35,7 @@ def is_column(thing: Any) -> bool:
     is_table = isinstance(thing, (Mapping, pa.Table, pa.RecordBatch)) or hasattr(thing, "columns")
     if is_table or not (hasattr(thing, "__iter__") or hasattr(thing, "__arrow_c_array__")):
         raise SourceError(f"{described(thing)} is not a column of values", hint=_HINT)
-    if isinstance(thing, (bytes, set, frozenset, Iterator)):
+    if isinstance(thing, (bytes, bytearray, memoryview, AbstractSet, Iterator)):
         raise SourceError(f"{described(thing)} is not a column of values", hint=_HINT)
     return True
 

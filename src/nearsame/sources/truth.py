@@ -20,6 +20,7 @@ from nearsame.sources.judged import JudgedPair, read_judgements
 __all__ = ["Truth", "read_truth"]
 
 _NAMED = 5
+_LEAST_WEIGHT = 1e-100  # and 1 over it the greatest: sums of so many stay exact enough, and finite
 
 
 @dataclass(frozen=True)
@@ -84,8 +85,9 @@ def _weight(where: str, given: str) -> float:
         weight = float(given)
     except ValueError:
         weight = math.nan
-    if not 0 < weight < math.inf:
-        raise ConfigError(f"{where}: the weight {given!r} is not above 0", hint="Say how many pairs it stands for.")
+    if not _LEAST_WEIGHT <= weight <= 1 / _LEAST_WEIGHT:
+        message = f"{where}: the weight {given!r} is not above 0, or is out of all proportion"
+        raise ConfigError(message, hint="Say how many pairs it stands for.")
     return weight
 
 

@@ -23,7 +23,7 @@ from nearsame.kernels.hamming_search import distances
 from nearsame.recipes.arguments import checked
 from nearsame.recipes.methods import Jaccard, MinHash, Shingled, SimHash
 from nearsame.recipes.settings import CodeSettings, SetSettings, SignatureSettings, given_settings
-from nearsame.sources.codes import code_words, is_codes, length_of, read_code, words_of
+from nearsame.sources.codes import code_words, has_prefixes, is_codes, is_prefixed, length_of, read_code, words_of
 from nearsame.sources.series import as_given, is_column, text_batches, values_of
 from nearsame.stages.pairs import measures
 from nearsame.studies.walks.shingled import runs_of
@@ -33,7 +33,6 @@ __all__ = ["hamming", "jaccard", "minhash", "shingles", "simhash"]
 
 _WORD = 64
 _LONGEST = 1 << 16  # bits of a code whose form does not tell its length
-_PREFIXES = ("0x", "0b")
 _CODES = "Give whole numbers, bytes or hexadecimal digits."
 _OF_COLUMNS = ("__iter__", "__arrow_c_array__", "__arrow_c_stream__")
 
@@ -157,6 +156,7 @@ def hamming(a: Any, b: Any) -> Any:
 
     Raises:
         ConfigError: Something is no code, or two are of different lengths.
+        SourceError: It is no column: an iterator, say, or a set.
 
     Example:
         >>> hamming(0b1101, 0b1011), hamming("ff00", "0f00"), hamming([7, None], 4)
@@ -167,19 +167,28 @@ def hamming(a: Any, b: Any) -> Any:
     if any(isinstance(side, (list, tuple)) for side in (a, b)):
         return _listed(a, b)
     columns = [values_of(side if _is_many(side) else [None if side is None else 0]) for side in (a, b)]
-    held = [column for side, column in zip((a, b), columns, strict=True) if _is_many(side)]
+    sides = list(zip((a, b), columns, strict=True))
+    held = [column for side, column in sides if _is_many(side)]
+    single = [side for side in (a, b) if not _is_many(side)]
     if odd := [column.type for column in held if not is_codes(column.type)]:
-        raise ConfigError(
-            f"a column of {odd[0]} holds no codes", hint="Give whole numbers, bytes or hexadecimal digits."
-        )
-    lengths = {length_of(column) for column in held if column.null_count < len(column)}
-    if all(pa.types.is_integer(column.type) for column in held):
-        lengths = {_WORD}
+        raise ConfigError(f"a column of {odd[0]} holds no codes", hint=_CODES)
+    if any(map(has_prefixes, held)):  # each tells its own length, or none
+        listed = _listed(*(column.to_pylist() if _is_many(side) else side for side, column in sides))
+        return as_given(a if _is_many(a) else b, pa.chunked_array([pa.array(listed, pa.int32())]))
+    bits = _common_length(held, single)
+    one, other = (_words(column, bits) if _is_many(side) else _word(side, bits) for side, column in sides)
+    return _row_by_row(a, b, columns, lambda x, y: distances(one[x], other[y]))
+
+
+def _common_length(columns: Sequence[pa.Array], single: Sequence[Any]) -> int:
+    """How many bits the codes of columns have; where they hold none, the one that stands by itself."""
+    lengths = {length_of(column) for column in columns if column.null_count < len(column)}
+    if all(pa.types.is_integer(column.type) for column in columns):
+        return _WORD
     if len(lengths) > 1 or None in lengths:
         raise ConfigError("the codes are not all of one length", hint="Give numbers, or codes of one length.")
-    bits = next((length for length in lengths if length), _WORD)
-    one, other = (_words(side, bits) for side in (a, b))
-    return _row_by_row(a, b, columns, lambda x, y: distances(one[x], other[y]))
+    ours = [_code(code) for code in single if code is not None]
+    return next(iter(lengths), None) or max([size or number.bit_length() for number, size in ours], default=0) or _WORD
 
 
 def _mapped(texts: Any, made: Sketching) -> Any:
@@ -238,7 +247,10 @@ def _of_different_lengths(a: int, b: int) -> ConfigError:
 
 
 def _is_many(thing: Any) -> bool:
-    return not isinstance(thing, (str, bytes)) and any(hasattr(thing, name) for name in _OF_COLUMNS)
+    """Whether it is a column of codes, or one code, whatever is wrong with that."""
+    return (
+        not isinstance(thing, (str, bytes)) and any(hasattr(thing, name) for name in _OF_COLUMNS) and is_column(thing)
+    )
 
 
 def _shares(whole: pa.Array, a: Rows, b: Rows) -> npt.NDArray[np.float64]:
@@ -269,7 +281,7 @@ def _code(code: Any) -> tuple[int, int]:
     if isinstance(code, bytes):
         return int.from_bytes(code), 8 * len(code)
     if isinstance(code, str):
-        bits = 4 * len(code) if code[:2].lower() not in _PREFIXES else _LONGEST
+        bits = _LONGEST if is_prefixed(code) else 4 * len(code)
         return read_code(code, max(bits, 1), decimal=False), bits % _LONGEST
     if not isinstance(code, int | np.integer) or isinstance(code, bool) or code < -(1 << _WORD - 1):
         raise ConfigError(f"{code!r} is not a code", hint=_CODES)
@@ -286,14 +298,16 @@ def _listed(a: Any, b: Any) -> list[int | None]:
     return [_distance(x, y) for x, y in zip(one, other, strict=True)]
 
 
-def _words(codes: Any, bits: int) -> UInt64s:
-    """The codes of a column, or one by itself; of a null zeros."""
-    if not _is_many(codes):
-        number, size = (0, bits) if codes is None else _code(codes)
-        if size not in (0, bits) or number >> bits:
-            raise ConfigError(f"{codes!r} is not a code of {bits} bits", hint="Give codes of one length.")
-        return arrow.frozen(np.array([words_of(number, bits)], np.uint64))
-    column = values_of(codes)
+def _word(code: Any, bits: int) -> UInt64s:
+    """The words of a code by itself, in one row; of a null zeros."""
+    number, size = (0, bits) if code is None else _code(code)
+    if size not in (0, bits) or number >> bits:
+        raise ConfigError(f"{code!r} is not a code of {bits} bits", hint="Give codes of one length.")
+    return arrow.frozen(np.array([words_of(number, bits)], np.uint64))
+
+
+def _words(column: pa.Array, bits: int) -> UInt64s:
+    """The codes of a column; of a null zeros."""
     words, good = code_words(column, bits)
     bad = np.flatnonzero(~good & column.is_valid().to_numpy(zero_copy_only=False))
     if bad.size:
