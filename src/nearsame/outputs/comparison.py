@@ -89,7 +89,9 @@ def _value(measured: Measured) -> Fraction | float:
 
 def _counts(side: ComparedText, unit: str) -> str:
     words = "" if unit == "characters" else f", {side.tokens:,} {unit}"
-    return f"{side.characters:,} characters{words}, {side.shingles:,} different shingles"
+    return (
+        f"{side.characters:,} characters{words}, {side.shingles:,} different shingle{'' if side.shingles == 1 else 's'}"
+    )
 
 
 def _measures(comparison: Comparison) -> Table:
@@ -101,7 +103,7 @@ def _measures(comparison: Comparison) -> Table:
     for measured in comparison.measures:
         style = "bold" if measured.name == comparison.measure else ""
         similarity = "" if measured.similarity is None else shown_number(measured.similarity, comparison.threshold)
-        error = "" if measured.error is None else f" ± {measured.error:.3f}"
+        error = "" if not measured.error else f" ± {measured.error:.3f}"
         of = f"{measured.of}; {measured.note}" if measured.note else measured.of
         table.add_row(NAMES[measured.name], similarity + error, _distance(measured, similarity), of, style=style)
     return table
@@ -126,6 +128,8 @@ def _distance(measured: Measured, similarity: str) -> str:
         return f"{1 - float(similarity):.{_DIGITS}f}"
     whole = measured.unit not in ("", "radians")
     unit = _SHORT.get(measured.unit, f" {measured.unit}" if measured.unit else "")
+    if measured.distance == 1 and whole:
+        unit = unit.removesuffix("s")
     return f"{int(measured.distance):,}{unit}" if whole else f"{float(measured.distance):.{_DIGITS}f}{unit}"
 
 

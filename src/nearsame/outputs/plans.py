@@ -107,7 +107,7 @@ def _curve(curve: Sequence[CurvePoint], threshold: float, *, ascii_only: bool) -
 
 def _searches(plan: SimHashPlan) -> Iterator[str]:
     """What finding such codes takes, all pairs first, and the ways next to the cheapest."""
-    yield f"To find all pairs within {plan.k} bits among {plan.codes:,} codes:"
+    yield f"To find all pairs within {plan.k} {'bit' if plan.k == 1 else 'bits'} among {plan.codes:,} codes:"
     yield ""
     yield "   blocks  header  tables          comparisons   seconds"
     near = [way for way in plan.searches if way.blocks == 1 or abs(way.header - plan.search.header) <= _NEAR_HEADERS]

@@ -125,6 +125,18 @@ def test_a_container_offers_all_and_a_pair_begins_in_the_prefix_of_what_is_conta
     assert late[2].endswith("never compared")
 
 
+def test_permuted_values_are_a_x_plus_b_and_their_least_is_kept():
+    """By plain integers, with the a and b that are shown."""
+    walk = ns.explain(*FOX, method=ns.MinHash(sketch="classic", num_perm=8, bands=4, rows=2, shingle_size=2))
+    shingles, drawn, permuted, least = walk.steps[:4]
+    hashes = {row[0]: int(str(row[2]), 16) for row in shingles.rows}
+    for name, *values in permuted.rows:
+        for (_, a, b), value in zip(drawn.rows, values, strict=False):
+            assert f"{(int(a, 16) * (hashes[name] >> 3) + int(b, 16)) % (2**61 - 1):016x}" == value
+    for at, row in enumerate(least.rows[:4], 1):
+        assert min(values[at] for values in permuted.rows) == min(row[1:3])
+
+
 def test_sets_of_given_items_are_the_textbooks():
     """A = {0,1,2,5,6}, B = {0,2,3,5,7,9}: 3/8; three fifths of A are in B, half of B in A."""
     given = [0, 1, 2, 5, 6], [0, 2, 3, 5, 7, 9]

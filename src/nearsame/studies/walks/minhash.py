@@ -22,6 +22,7 @@ from nearsame.studies.walks.sides import Given, beside, explained, hexed, shown_
 __all__ = ["chosen_bands", "walk", "walk_orders"]
 
 _BATCH = 4096  # shingles sketched at a time
+_MOST_PERMUTED, _MOST_PERMUTATIONS = 12, 4  # that are shown: four values of 16 digits fill a line
 _VALUE_BITS = 48  # of a fast value, below its round
 
 
@@ -39,8 +40,11 @@ def walk(given: Sequence[Given], recipe: MinHash) -> Explanation:
         {"signature": list(map(hexed, signature)), "bands": keys}
         for signature, keys in zip(signatures, bands, strict=True)
     ]
-    by = ["i"] if recipe.sketch == "classic" else ["place"]
-    walked = [sets.step, beside(minima, by, without=("a", "b")), beside(tables, ["band", "of values"])]
+    classic = recipe.sketch == "classic"
+    by = ["i"] if classic else ["place"]
+    permuted = _permuted(Signatures(recipe), sets, len(given)) if classic else []
+    least = beside(minima, by, without=("a", "b"))
+    walked = [sets.step, *permuted, least, beside(tables, ["band", "of values"])]
     if len(given) == 1:
         return explained(recipe, walked, answers)
     last, together = _together(recipe, sets, sketches, bands)
@@ -134,6 +138,24 @@ def _minima(recipe: MinHash, shingles: list[Shingle], signature: list[int], numb
         for i, (value, winner) in enumerate(zip(signature, winners, strict=True), 1)
     )
     return Step("Each place keeps its least", ("place", "round", "value", "of #"), fast, note)
+
+
+def _permuted(stage: Signatures, sets: NamedSets, num_texts: int) -> list[Step]:
+    """What the first permutations make of the first shingles; of two texts, whose minima fill a row, a and b before."""
+    items = sorted(sets.numbers, key=sets.numbers.__getitem__)
+    few = items[:_MOST_PERMUTED]
+    drawn = tuple((i, hexed(a), hexed(b)) for i, (a, b) in enumerate(zip(*map(list, stage.seeds), strict=True), 1))
+    formula = "h(x) = (a x + b) mod (2^61 - 1)."
+    seeds = [Step("Each permutation is two random numbers", ("i", "a", "b"), drawn, formula)][: num_texts - 1]
+    if not few:
+        return seeds
+    values = _sketched(stage, np.array(few, np.uint64), np.arange(len(few) + 1))[:, :_MOST_PERMUTATIONS]
+    rows = tuple((sets.numbers[item], *map(hexed, row)) for item, row in zip(few, values.tolist(), strict=True))
+    left = f" The first {len(few)} of {len(items):,} shingles are shown." if len(few) < len(items) else ""
+    note = f"h(x) of each shingle under the first {values.shape[1]} of {stage.recipe.num_perm:,} permutations.{left}"
+    columns = ("#", *(f"h{i}" for i in range(1, values.shape[1] + 1)))
+    table = Step("Each permutation gives each shingle a value", columns, rows, note)
+    return [*seeds, table]
 
 
 def _winners(stage: Signatures, shingles: list[Shingle], signature: list[int]) -> list[int]:

@@ -21,6 +21,7 @@ from nearsame.studies.walks.shingled import runs_of, through, token_count, words
 from nearsame.studies.walks.sides import (
     Given,
     beside,
+    counted,
     explained,
     one_above_the_other,
     only_texts,
@@ -172,7 +173,7 @@ def _together(
     """How far apart the codes are, what that estimates, and what is true."""
     similar = texts[0] == texts[1] != "" if None in codes else verified(coded, steps(recipe).bound(recipe.least))
     confirmed = "" if recipe.confirm is None else f" and {recipe.confirm} >= {float(recipe.least):g}"
-    verdict = ("near-duplicates", "yes" if similar else "no", f"at most {recipe.k} bits{confirmed}")
+    verdict = ("near-duplicates", "yes" if similar else "no", f"at most {counted(recipe.k, 'bit')}{confirmed}")
     columns, title = ("what", "value", "how"), "Distance, estimate and true value"
     a, b = codes
     if a is None or b is None:
