@@ -150,11 +150,13 @@ def _permuted(stage: Signatures, sets: NamedSets, num_texts: int) -> list[Step]:
     if not few:
         return seeds
     values = _sketched(stage, np.array(few, np.uint64), np.arange(len(few) + 1))[:, :_MOST_PERMUTATIONS]
-    rows = tuple((sets.numbers[item], *map(hexed, row)) for item, row in zip(few, values.tolist(), strict=True))
+    rows: list[tuple[str | int, ...]] = [
+        (sets.numbers[item], *map(hexed, row)) for item, row in zip(few, values.tolist(), strict=True)
+    ]
     left = f" The first {len(few)} of {len(items):,} shingles are shown." if len(few) < len(items) else ""
     note = f"h(x) of each shingle under the first {values.shape[1]} of {stage.recipe.num_perm:,} permutations.{left}"
     columns = ("#", *(f"h{i}" for i in range(1, values.shape[1] + 1)))
-    table = Step("Each permutation gives each shingle a value", columns, rows, note)
+    table = Step("Each permutation gives each shingle a value", columns, tuple(rows), note)
     return [*seeds, table]
 
 
