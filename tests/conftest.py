@@ -2,6 +2,7 @@
 
 import gc
 import os
+import signal
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -27,6 +28,10 @@ def every_output_is_verified(request: pytest.FixtureRequest, monkeypatch: pytest
     """Whatever `dedup` writes in a test is proved again as soon as it is there; see tests/verified.py."""
     if "unverified" not in request.keywords:
         verified.watch(monkeypatch)
+
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as a shell has it for what runs in the background
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
