@@ -186,21 +186,8 @@ class CountThese:
         return a + b
 
 
-@dataclass(frozen=True, eq=False)
-class CountMany:
-    """The same of many items: the fold that looks up each item of a document among those that are wanted.
-
-    Attributes:
-        items: ascending.
-        weights: by row: how many documents it stands for.
-    """
-
-    items: arrow.UInt64s
-    weights: arrow.Int64s
-
-    def start(self) -> arrow.Int64s:
-        """A zero for each item."""
-        return np.zeros(self.items.size, np.int64)
+class CountMany(CountThese):
+    """The same of many items: the fold that looks up each item of a document among those that are wanted."""
 
     @cached_property
     def _marked(self) -> npt.NDArray[np.bool_]:
@@ -222,7 +209,3 @@ class CountMany:
         owners = np.repeat(self.weights[arrow.ints(batch.column("row"))], arrow.lists(column).sizes)
         np.add.at(state, places[is_one], owners[likely[is_one]])
         return state
-
-    def merge(self, a: arrow.Int64s, b: arrow.Int64s) -> arrow.Int64s:
-        """The documents that either state has counted, item by item."""
-        return a + b
