@@ -2,6 +2,7 @@
 
 1. ```console: lines after `$ ` are commands, the lines below each its output. No output shown: none is compared.
 2. ```python: run as it stands, in one namespace for the page; a ```text block right below it is what it printed.
+   ```python title="NAME": written to that file, for a command to run.
 3. ```sh: one command a line, without `$`; comments are dropped, and nothing is compared.
 4. ```text: nothing.
 5. In what is shown, `...` stands for the rest of a word or of a line, and a line of it alone for any lines.
@@ -27,19 +28,20 @@ from nearsame.cli.main import commands
 
 __all__ = ["Block", "agrees", "blocks_of", "commands_of", "run_command", "run_python"]
 
-_FENCE = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_FENCE = re.compile(r"^```(\w*)(?: title=\"([\w.]+)\")?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _CODE = "; echo $?"
 _SHELL = re.compile(r"[|<>;&$`]")
 
 
 @dataclass(frozen=True)
 class Block:
-    """A fenced block: its language, its text, and where this begins; of Python also the block that it is to print."""
+    """A fenced block: its language, its text, where this begins; of Python also what it is to print, or the file it is."""
 
     kind: str
     text: str
     start: int
     shown: "Block | None" = None
+    file: str | None = None
 
 
 def blocks_of(page: str) -> list[Block]:
@@ -51,9 +53,9 @@ def blocks_of(page: str) -> list[Block]:
     for match, after in zip_longest(matches, matches[1:]):
         below = after is not None and after[1] == "text" and not page[match.end() : after.start()].strip()
         shown = (
-            Block("text", after[2], after.start(2)) if match[1] == "python" and after is not None and below else None
+            Block("text", after[3], after.start(3)) if match[1] == "python" and after is not None and below else None
         )
-        found.append(Block(match[1], match[2], match.start(2), shown))
+        found.append(Block(match[1], match[3], match.start(3), shown, match[2]))
     return found
 
 
