@@ -35,7 +35,7 @@ _SHELL = re.compile(r"[|<>;&$`]")
 
 @dataclass(frozen=True)
 class Block:
-    """A fenced block: its language, its text, where this begins; of Python also what it is to print, or the file it is."""
+    """A fenced block: its language, its text, and where this begins; of Python what it is to print, or its file."""
 
     kind: str
     text: str
