@@ -128,6 +128,19 @@ def test_every_picture_is_shown_and_was_made():
     assert shown == {path.name for path in (ROOT / "docs" / "guide" / "pictures").iterdir()}
 
 
+@pytest.mark.parametrize("page", [page for page in PAGES if "how/" in _name(page)][1:], ids=_name)
+def test_every_chapter_says_what_is_computed_why_it_holds_and_what_is_promised(page):
+    """In this order, with an example that is run, a picture and a formula."""
+    text = page.read_text("utf-8")
+    headings = re.findall(r"^## (Worked example|What is computed|Why|What is promised|References)", text, re.MULTILINE)
+    expected = ["Worked example", "What is computed", "Why", "What is promised", "References"]
+    assert expected == list(dict.fromkeys(headings))
+    assert "![" in text
+    worked, rest = text.split("## What is computed")
+    assert "```console\n$ nearsame" in worked
+    assert any(block.kind == "text" and re.search(r"[=|(^]", block.text) for block in blocks_of(rest))
+
+
 def test_every_option_that_is_named_exists():
     """What stands in the guide's prose can be typed."""
     known = {
