@@ -19,6 +19,8 @@ from rich.table import Table
 
 ROOT = Path(__file__).resolve().parent.parent
 
+_MOST_COLUMNS = 250  # of a table: figures are never cut, however narrow the terminal
+
 Row = Sequence[str]
 
 
@@ -57,13 +59,16 @@ def made_by(script: str, packages: Iterable[str]) -> str:
 
 
 def show(title: str, header: Row, rows: Iterable[Row]) -> None:
-    """Print a table; the first column is text, the others are numbers."""
+    """Print a table, as wide as it is; the first column is text, the others are numbers."""
     table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, padding=0, show_edge=False)
     for number, name in enumerate(header):
         table.add_column(name, justify="right" if number else "left", no_wrap=True)
     for row in rows:
         table.add_row(*row)
-    Console().print(table)
+    console = Console()
+    needed = console.measure(table, options=console.options.update(max_width=_MOST_COLUMNS)).maximum
+    console.width = max(console.width, needed)
+    console.print(table)
 
 
 def markdown(header: Row, rows: Iterable[Row]) -> str:

@@ -209,10 +209,15 @@ def service(given: argparse.Namespace, folder: Path) -> tuple[str, list[str]]:
         f" additions with `if_new`, durable when answered. Memory of the service at the start, in the middle and at"
         f" the end: {', '.join(megabytes)} MB.{limit.others(busy)}"
     )
-    made_by = report.made_by(f"service --minutes {given.minutes:g} --documents {given.documents}", PACKAGES)
-    report.show(about, HEADER, table)
+    return page_of(f"--minutes {given.minutes:g} --documents {given.documents}", about, HEADER, table), complaints
+
+
+def page_of(options: str, about: str, header: report.Row, table: list[tuple[str, ...]]) -> str:
+    """The text for the page, printed as well."""
+    made_by = report.made_by(f"service {options}", PACKAGES)
+    report.show(about, header, table)
     print(made_by)
-    return f"{about}\n\n{report.markdown(HEADER, table)}\n\n{made_by}", complaints
+    return f"{about}\n\n{report.markdown(header, table)}\n\n{made_by}"
 
 
 class Stream:
@@ -310,10 +315,7 @@ def lines(given: argparse.Namespace, folder: Path) -> tuple[str, list[str]]:
         f"{given.lines:,} documents of {LINE_WORDS} words into an empty index that stores texts, through one request"
         f" of lines of JSON, and out of it through another; what came out was what went in.{limit.others(busy)}"
     )
-    made_by = report.made_by(f"service --lines {given.lines}", PACKAGES)
-    report.show(about, LINES_HEADER, table)
-    print(made_by)
-    return f"{about}\n\n{report.markdown(LINES_HEADER, table)}\n\n{made_by}", complaints
+    return page_of(f"--lines {given.lines}", about, LINES_HEADER, table), complaints
 
 
 def main(arguments: list[str]) -> int:

@@ -62,7 +62,7 @@ def test_more_bytes_than_there_can_be_are_refused(text):
 
 def test_memory_below_what_threads_need_names_both_numbers():
     """What was given, and what it takes."""
-    with pytest.raises(ConfigError, match=f"memory=1,000 bytes is below the {LEAST:,} that 1 threads need"):
+    with pytest.raises(ConfigError, match=f"memory=1,000 bytes is below the {LEAST:,} that it needs"):
         Space(1000, 1)
 
 

@@ -9,6 +9,9 @@ import pyarrow as pa
 import pytest
 
 import nearsame as ns
+from nearsame.engines.space import least_memory
+from nearsame.index import documents as sourced
+from nearsame.index import gathering
 from tests.oracle.measures import jaccard
 from tests.oracle.shingles import features
 
@@ -215,8 +218,11 @@ def test_a_source_is_added_in_batches_and_its_columns_are_found(where, tmp_path)
 
 
 @pytest.mark.parametrize("store", ["shingles", "sketch", "text"])
-def test_an_index_built_from_a_source_is_the_one_that_adding_makes(tmp_path, store):
-    """The same documents, keys, groups and answers; of the same id the first."""
+def test_an_index_built_from_a_source_is_the_one_that_adding_makes(tmp_path, store, monkeypatch):
+    """The same documents, keys, groups and answers; of the same id the first. However little memory there is."""
+    for name, value in {"_LEAST_RUN": 300, "_LEAST_READ": 20}.items():
+        monkeypatch.setattr(gathering, name, value)
+    monkeypatch.setattr(sourced, "BATCH_ROWS", 16)
     rng = np.random.default_rng(1)
     words = [f"w{n}" for n in range(50)]
     texts = []
@@ -228,7 +234,7 @@ def test_an_index_built_from_a_source_is_the_one_that_adding_makes(tmp_path, sto
             base[rng.integers(len(base))] = str(rng.choice(words))
         texts.append(" ".join(base))
     documents = [{"id": str(n), "text": text} for n, text in enumerate(texts)]
-    built = ns.Index.create(tmp_path / "built", source=[*documents, documents[0]], store=store)
+    built = ns.Index.create(tmp_path / "built", source=[*documents, documents[0]], store=store, memory=least_memory(1))
     added = ns.Index.create(tmp_path / "added", store=store)
     for document in documents:
         added.add(document)

@@ -19,7 +19,7 @@ import orjson
 import pytest
 
 from nearsame.errors import ConfigError
-from nearsame.service import lookups, receiving
+from nearsame.service import connections, lookups, receiving
 from nearsame.service.metrics import Metrics
 from nearsame.service.problems import HttpProblem
 from nearsame.service.workers import WorkerProcesses
@@ -220,6 +220,27 @@ def test_headers_have_a_time_however_they_trickle(shelf):
         stop.set()
         thread.join()
         assert 2 == served.metric("nearsame_refused_total", code="idle")
+
+
+CHUNKS = b"POST /query HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n"
+
+
+ENDLESS = {
+    "address": b"GET /" + b"a" * 100,
+    "headers": b"GET / HTTP/1.1\r\nHost: localhost\r\nX-Long: ",
+    "trailers": CHUNKS + b"X-Long: ",
+}
+
+
+@pytest.mark.parametrize("begun", ENDLESS.values(), ids=ENDLESS)
+def test_what_stands_around_a_body_has_an_end(shelf, begun, monkeypatch):
+    """An address, headers and trailers that go on and on: the connection is closed before much of them is held."""
+    monkeypatch.setattr(connections, "_HEADER_SECONDS", PATIENCE)
+    with running(shelf.open, timeout=PATIENCE) as served, connected(served) as endless:
+        endless.sendall(begun)
+        with pytest.raises(OSError, match=r"reset|[Pp]ipe"):
+            endless.sendall(b"a" * 100_000_000)
+        assert not served.metric("nearsame_refused_total", code="idle")
 
 
 def test_health_is_answered_when_every_connection_is_busy(shelf):

@@ -54,10 +54,7 @@ def _is_about_one(option: options.Spec) -> bool:
     options.overwriting("FILE"),
     options.in_json("Counts"),
 )
-@options.section(
-    "Running",
-    options.spec("--memory", metavar="SIZE", help="As in 4GB.", stands="half of what is free"),
-)
+@options.section("Running", options.MEMORY)
 @options.running
 @click.pass_context
 def codes(ctx: click.Context, /, **given: Any) -> int:

@@ -53,7 +53,7 @@ _SHOWN_SKIPS = 5
     options.overwriting("INDEX,", "when the new one is complete."),
     options.in_json("Statistics"),
 )
-@options.section("Running", options.QUIET)
+@options.section("Running", options.MEMORY, options.QUIET)
 @options.running_plainly
 @click.pass_context
 def create(ctx: click.Context, /, where: str, **given: Any) -> int:
@@ -71,7 +71,7 @@ def create(ctx: click.Context, /, where: str, **given: Any) -> int:
 
     methods = indexoptions.methods_of(ctx.command, given)
     chosen = {"store": given["store"], "overwrite": given["overwrite"], **indexoptions.given_columns(given)}
-    chosen["keep_columns"] = given["keep_columns"]
+    chosen |= {"keep_columns": given["keep_columns"], "memory": given["memory"]}
     with (
         console.watched(quiet=given["quiet"]) as progress,
         Index.create(where, method=methods, source=given["sources"] or None, progress=progress, **chosen) as index,
@@ -236,7 +236,7 @@ def _outcome(tally: "AddTally", skipped: list[Any], given: dict[str, Any]) -> in
 def _check_sources(given: dict[str, Any]) -> None:
     if given["sources"]:
         return
-    for name in indexoptions.COLUMNS:
+    for name in (*indexoptions.COLUMNS, "memory"):
         if given[name]:
             option = f"--{name.replace('_', '-')}"
             raise ConfigError(f"{option} does nothing without --from", hint="Add --from SOURCE, or leave it out.")

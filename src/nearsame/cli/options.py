@@ -22,6 +22,7 @@ __all__ = [
     "BY_NAME",
     "FILE",
     "FOLDER",
+    "MEMORY",
     "QUIET",
     "REPORTING",
     "SPREADSHEET",
@@ -294,9 +295,12 @@ residual = section(
     ),
 )
 
+MEMORY = spec(
+    "--memory", metavar="SIZE", help="As in 4GB; what does not fit goes to files.", stands="half of what is free"
+)
 room = section(
     "Running",
-    spec("--memory", metavar="SIZE", help="As in 4GB; what does not fit goes to files.", stands="half of what is free"),
+    MEMORY,
     spec(
         "--workdir",
         metavar="DIR",

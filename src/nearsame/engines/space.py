@@ -111,8 +111,9 @@ class Space:
         self.working_bytes = working_memory(threads, growth)
         least = least_memory(threads, growth)
         if self.memory < least:
-            message = f"memory={self.memory:,} bytes is below the {least:,} that {threads} threads need"
-            raise ConfigError(message, hint="Allow more memory, or use fewer threads.")
+            needs, fewer = (f"{threads} threads need", ", or use fewer threads") if threads > 1 else ("it needs", "")
+            message = f"memory={self.memory:,} bytes is below the {least:,} that {needs}"
+            raise ConfigError(message, hint=f"Allow more memory{fewer}.")
         self.budget = self.memory - least
         self.held_bytes = 0
         self.spilled_bytes = 0

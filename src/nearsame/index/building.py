@@ -2,6 +2,7 @@
 
 1. Keys go in sorted: each page of the table is written once, and full.
 2. The answer is that of adding the documents one by one.
+3. Of keys no more is held than the memory allows; what is held of each document are a few bytes.
 """
 
 from collections.abc import Iterator, Sequence
@@ -10,18 +11,21 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from nearsame.arrow import Int64s
 from nearsame.clock import Progress
+from nearsame.engines.space import Space, free_memory, least_memory, num_bytes
 from nearsame.index.adding import prepared
 from nearsame.index.facet import Facet, Input
+from nearsame.index.gathering import Firsts, KeyRuns
 from nearsame.index.removing import follow_anew
 from nearsame.recipes.choices import StoreKind
 from nearsame.stores.base import Row, Store, Writer
 
-__all__ = ["Documents", "build"]
+__all__ = ["Documents", "build", "room_for"]
 
 _AT_ONCE = 1 << 17  # postings
 _NONE = np.zeros(0, np.int64)
+
+Bools = npt.NDArray[np.bool_]
 
 
 class Documents(Protocol):
@@ -38,78 +42,44 @@ class Documents(Protocol):
         """One has the id of one before it."""
 
 
-def build(store: Store, facets: Sequence[Facet], kind: StoreKind, sourced: Documents) -> None:
+def room_for(memory: int | str | None) -> Space:
+    """The room of a build: so many bytes, or half of what is free.
+
+    Raises:
+        ConfigError: No build can do with so little.
+    """
+    return Space(max(free_memory() // 2, least_memory(1)) if memory is None else num_bytes(memory), 1)
+
+
+def build(store: Store, facets: Sequence[Facet], kind: StoreKind, sourced: Documents, space: Space) -> None:
     """Fill a store that is empty."""
-    gathered = [_Gathered() for _ in (*facets, "columns")]
-    seen: set[str] = set()
+    runs = KeyRuns(space)
     with store.writing(None) as writer:
         for inputs in sourced:
-            fresh = [document for document in inputs if _is_new(document, seen, sourced)]
+            fresh = _fresh(writer, inputs, sourced)
             if fresh:
-                _insert(writer, facets, kind, fresh, gathered)
-        del seen
+                _insert(writer, facets, kind, fresh, runs)
         sourced.progress.begin("keys")
-        _post_sorted(writer, gathered)
+        related = _post_sorted(writer, facets, runs.close())
         sourced.progress.begin("duplicates")
-        names = [facet.name for facet in facets]
-        related = [facet_keys.related() for name, facet_keys in zip(names, gathered[:-1], strict=True) if name != "url"]
-        follow_anew(writer, facets, np.unique(np.concatenate([_NONE, *related])).tolist(), earlier_only=True)
+        follow_anew(writer, facets, np.flatnonzero(related), earlier_only=True)
     sourced.progress.end()
 
 
-def _is_new(document: Input, seen: set[str], sourced: Documents) -> bool:
-    if document.id in seen:
-        sourced.skip_repeated(document.id)
-        return False
-    seen.add(document.id)
-    return True
+def _fresh(writer: Writer, inputs: Sequence[Input], sourced: Documents) -> list[Input]:
+    """Those whose id no document before them has."""
+    seen = set(writer.named([document.id for document in inputs]))
+    fresh = []
+    for document in inputs:
+        if document.id in seen:
+            sourced.skip_repeated(document.id)
+        else:
+            seen.add(document.id)
+            fresh.append(document)
+    return fresh
 
 
-class _Gathered:
-    """The keys of one facet."""
-
-    def __init__(self) -> None:
-        self._parts: list[tuple[Int64s, Int64s, Int64s, Int64s]] = []
-        self.sets: tuple[Int64s, Int64s] = (_NONE, _NONE)  # (keys, numbers), ascending
-        self.others: tuple[Int64s, Int64s] = (_NONE, _NONE)
-
-    def add(self, sets: Int64s, numbers: Int64s, keys: Int64s, of: Int64s) -> None:
-        """Those of some documents."""
-        self._parts.append((sets, numbers, keys, of))
-
-    def close(self) -> None:
-        """Sort; of documents with the same items only the first keeps its other keys."""
-        if not self._parts:
-            return
-        sets, numbers, keys, of = (np.concatenate(columns) for columns in zip(*self._parts, strict=True))
-        self._parts = []
-        self.sets = _sorted(sets, numbers)
-        if keys.size:
-            leads = np.zeros(int(numbers.max()) + 1, np.bool_)
-            leads[self.sets[1][~_repeats(self.sets[0])]] = True
-            chosen = leads[of]
-            self.others = _sorted(keys[chosen], of[chosen])
-
-    def related(self) -> Int64s:
-        """The documents that share a key with one before them."""
-        return np.concatenate([numbers[_repeats(keys)] for keys, numbers in (self.sets, self.others)])
-
-
-def _sorted(keys: Int64s, numbers: Int64s) -> tuple[Int64s, Int64s]:
-    order = np.lexsort((numbers, keys))
-    return keys[order], numbers[order]
-
-
-def _repeats(keys: Int64s) -> npt.NDArray[np.bool_]:
-    """Which of ascending keys equal the one before."""
-    repeats = np.zeros(keys.size, np.bool_)
-    repeats[1:] = keys[1:] == keys[:-1]
-    return repeats
-
-
-def _insert(
-    writer: Writer, facets: Sequence[Facet], kind: StoreKind, inputs: Sequence[Input], gathered: Sequence[_Gathered]
-) -> None:
+def _insert(writer: Writer, facets: Sequence[Facet], kind: StoreKind, inputs: Sequence[Input], runs: KeyRuns) -> None:
     given = prepared(facets, kind, inputs)
     first = writer.reserve(len(inputs))
     blobs = given.asked.blobs
@@ -119,16 +89,45 @@ def _insert(
     ]
     writer.insert(rows, _NONE, _NONE)
     numbers = np.arange(first, first + len(rows))
+    for number, keys in enumerate(given.asked.keys):
+        runs.add(2 * number, keys.sets[keys.present], numbers[keys.present])
+        runs.add(2 * number + 1, keys.keys, numbers[keys.rows])
     values, rows_of = given.asked.column_keys
-    gathered[-1].add(values, numbers[rows_of], _NONE, _NONE)
-    for keys, gather in zip(given.asked.keys, gathered[:-1], strict=True):
-        gather.add(keys.sets[keys.present], numbers[keys.present], keys.keys, numbers[keys.rows])
+    runs.add(2 * len(facets), values, numbers[rows_of])
 
 
-def _post_sorted(writer: Writer, gathered: Sequence[_Gathered]) -> None:
-    for facet_keys in gathered:
-        facet_keys.close()
-    every = [pair for facet_keys in gathered for pair in (facet_keys.sets, facet_keys.others)]
-    keys, numbers = _sorted(*(np.concatenate(columns) for columns in zip(*every, strict=True)))
-    for start in range(0, keys.size, _AT_ONCE):
-        writer.post(keys[start : start + _AT_ONCE], numbers[start : start + _AT_ONCE])
+def _post_sorted(writer: Writer, facets: Sequence[Facet], runs: KeyRuns) -> Bools:
+    """Write all keys, of documents with the same items only the first one's that are no set keys.
+
+    Returns, by number, which documents share a key with one before them by which they might follow it.
+    """
+    leads, related = _leading(writer.last_number() + 1, facets, runs)
+    firsts = [Firsts() for _ in facets]
+    for block in runs:
+        chosen = np.ones(block.size, np.bool_)
+        for number, facet in enumerate(facets):
+            places = np.flatnonzero(block["kind"] == 2 * number + 1)
+            is_leading = leads[number][block["number"][places]]
+            chosen[places[~is_leading]] = False
+            others = block[places[is_leading]]
+            is_first = firsts[number](others["key"])
+            if facet.name != "url":
+                related[others["number"][~is_first]] = True
+        for start in range(0, block.size, _AT_ONCE):
+            some = block[start : start + _AT_ONCE][chosen[start : start + _AT_ONCE]]
+            writer.post(some["key"], some["number"])
+    return related
+
+
+def _leading(size: int, facets: Sequence[Facet], runs: KeyRuns) -> tuple[list[Bools], Bools]:
+    """By number: by facet the documents that are the first with their items; and those that are not, of any."""
+    leads, firsts = [np.zeros(size, np.bool_) for _ in facets], [Firsts() for _ in facets]
+    related = np.zeros(size, np.bool_)
+    for block in runs:
+        for number, facet in enumerate(facets):
+            sets = block[block["kind"] == 2 * number]
+            is_first = firsts[number](sets["key"])
+            leads[number][sets["number"][is_first]] = True
+            if facet.name != "url":
+                related[sets["number"][~is_first]] = True
+    return leads, related

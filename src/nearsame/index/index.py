@@ -63,6 +63,7 @@ class Index(Questions):
         keep_columns: str | Sequence[str] | None = None,
         source: Any = None,
         overwrite: bool = False,
+        memory: int | str | None = None,
         timeout_seconds: float = 30.0,
         **options: Unpack[SourceOptions],
     ) -> Self:
@@ -79,13 +80,15 @@ class Index(Questions):
                 them.
             source: Whatever `dedup` takes; of documents with the same id the first goes in, the others are skipped.
             overwrite: Whether the new index takes the place of one that is there.
+            memory: How much may be held, in bytes or as in "4GB"; default half of what is free. The keys of a source
+                that do not fit go to files.
             timeout_seconds: How long to wait for another writer, or for whoever uses what is overwritten.
 
         Raises:
             ConfigError: The methods are impossible.
             StoreError: There is an index, or it cannot be made.
         """
-        facets, kept = facets_of(method, store), kept_columns(keep_columns)
+        facets, kept, room = facets_of(method, store), kept_columns(keep_columns), building.room_for(memory)
         _try_out(facets)
         place = os.fspath(where)
         if not is_address(place):
@@ -97,7 +100,7 @@ class Index(Questions):
             index = cls(opened)
             if source is not None:
                 documents = Sourced(source, options, index.skipped, kept)
-                building.build(opened, facets, store, documents)
+                building.build(opened, facets, store, documents, room)
                 documents.require_kept()
             opened.publish()
         except BaseException:

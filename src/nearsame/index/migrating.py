@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from nearsame import stores
 from nearsame.clock import Progress
 from nearsame.errors import IndexMismatchError, StoreBusyError
-from nearsame.index.building import build
+from nearsame.index.building import build, room_for
 from nearsame.index.columns import read_kept
 from nearsame.index.documents import BATCH_ROWS
 from nearsame.index.facet import Facet, Input
@@ -67,7 +67,7 @@ def migrate(where: str, *, timeout_seconds: float, progress: Progress) -> bool:
         with closing(new):
             with old.reading() as reader:
                 before = reader.counts()
-                build(new, facets, kind, _Stored(reader, facets, progress))
+                build(new, facets, kind, _Stored(reader, facets, progress), room_for(None))
             with old.reading() as reader:
                 if reader.counts() != before:
                     message = f"{old.name} changed while it was rebuilt; nothing was replaced"

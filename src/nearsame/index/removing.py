@@ -21,11 +21,11 @@ _AT_ONCE = 256
 def remove(writer: Writer, facets: Sequence[Facet], numbers: Sequence[int]) -> None:
     """Take documents out, by number; all of them are there."""
     going = set(numbers)
-    orphans = sorted({follower for number in numbers for follower in writer.followers(number)} - going)
+    orphans = {follower for number in numbers for follower in writer.followers(number)} - going
     for start in range(0, len(numbers), _AT_ONCE):
         rows = list(writer.rows(numbers[start : start + _AT_ONCE]).values())
         _remove(writer, rows, ask(facets, [row.items for row in rows]))
-    follow_anew(writer, facets, orphans)
+    follow_anew(writer, facets, np.array(sorted(orphans), np.int64))
 
 
 def _remove(writer: Writer, rows: Sequence[Row], asked: Questioned) -> None:
@@ -53,22 +53,22 @@ def _first_of(writer: Writer, keys: Int64s) -> Int64s:
     return first[inverse]
 
 
-def follow_anew(writer: Writer, facets: Sequence[Facet], numbers: Sequence[int], *, earlier_only: bool = False) -> None:
-    """Decide for documents, in order, whom they follow; `earlier_only`: nobody that came later."""
-    pending = set(numbers)
-    for start in range(0, len(numbers), _AT_ONCE):
-        some = numbers[start : start + _AT_ONCE]
+def follow_anew(writer: Writer, facets: Sequence[Facet], numbers: Int64s, *, earlier_only: bool = False) -> None:
+    """Decide for documents, by number and ascending, whom they follow; `earlier_only`: nobody that came later."""
+    pending = set() if earlier_only else set(numbers.tolist())
+    for start in range(0, numbers.size, _AT_ONCE):
+        some = numbers[start : start + _AT_ONCE].tolist()
         rows = writer.rows(some)
         resembling = look_up(writer, facets, ask(facets, [rows[number].items for number in some]), 2, ranked=False)
         leaders = {number: row.leader for number, row in resembling.rows.items()}
         decided: dict[int, int | None] = {}
         for at, number in enumerate(some):
             hits = [
-                [hit for hit in facet_hits if hit.number not in pending and (hit.number < number or not earlier_only)]
+                [hit for hit in facet_hits if hit.number < number or not (earlier_only or hit.number in pending)]
                 for facet, facet_hits in zip(facets, resembling.hits[at], strict=True)
                 if facet.name != "url"
             ]
             decided[number] = followed(hits, leaders.get)
             leaders[number] = decided[number]
-            pending.remove(number)
+            pending.discard(number)
         writer.lead((number, leader) for number, leader in decided.items() if leader != rows[number].leader)

@@ -27,6 +27,7 @@ _REMARKS = {
     "conflict": "left out: the id is that of another text",
 }
 _SHOWN_CONFLICTS = 5
+_FOUND_BY_WIDTH = 15  # minhash simhash: what is left of 80 columns is for ids and URLs
 _TELLING = ("threshold", "recall", "shingle_size", "unit", "bits", "k", "algorithm", "normalise", "confirm")
 
 
@@ -78,20 +79,27 @@ def show_matches(page: ReportPage, matches: Matches) -> None:
     if not matches:
         page.line("Nothing in the index resembles it.")
         return
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
-    table.add_column("similarity", justify="right", no_wrap=True)
-    table.add_column("found by", no_wrap=True)
-    table.add_column("id", overflow="fold")
-    with_urls = any(match.url for match in matches)
-    if with_urls:
-        table.add_column("url", overflow="fold")
-    for match in matches:
-        cells = [_similarity(match), " ".join(match.found_by), clean(match.id)]
-        table.add_row(*(Text(cell) for cell in [*cells, *([clean(match.url or "")] if with_urls else [])]))
-    page.show(table)
+    beside = _table_of(matches, urls_beside=True)
+    page.show(beside if page.has_room(beside) else _table_of(matches, urls_beside=False))
     measure = next((match.measure for match in matches if match.measure), "")
     if measure:
         page.line(f"Similarity: {_MEASURES.get(measure, measure)}.")
+
+
+def _table_of(matches: Matches, *, urls_beside: bool) -> Table:
+    """Matches with their URLs, if there are any, in a column of their own or below the ids."""
+    with_urls = any(match.url for match in matches)
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
+    table.add_column("similarity", justify="right", no_wrap=True)
+    table.add_column("found by", max_width=None if urls_beside else _FOUND_BY_WIDTH)
+    names = ["id", "url"] if with_urls else ["id"]
+    for name in names if urls_beside else [", below it the ".join(names)]:
+        table.add_column(name, overflow="fold")
+    for match in matches:
+        called = [clean(match.id), clean(match.url or "")][: len(names)]
+        cells = [_similarity(match), " ".join(match.found_by), *(called if urls_beside else ["\n".join(called)])]
+        table.add_row(*map(Text, cells))
+    return table
 
 
 def show_likeness(page: ReportPage, likeness: Any) -> None:

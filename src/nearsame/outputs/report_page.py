@@ -22,6 +22,11 @@ class ReportPage(Report):
         """Print a table, or what else Rich can lay out, within the width of the page."""
         self._console.print(renderable, width=self._width)
 
+    def has_room(self, renderable: RenderableType) -> bool:
+        """Whether it fits without a fold."""
+        unbounded = self._console.options.update(max_width=10 * self._width)
+        return self._console.measure(renderable, options=unbounded).maximum <= self._width
+
     def height(self, lines: Iterable[str]) -> int:
         """How many lines of the page some texts take."""
         return sum(len(Text(line).wrap(self._console, self._width)) for line in lines)

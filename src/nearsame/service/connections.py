@@ -5,12 +5,13 @@
 2. One address has at most half of all places, so that others find one.
 3. Where no place can be made, some more connections are taken, and answered if they ask for the service's health.
 4. A client that does not read its answer is not waited for, either.
+5. What stands before and behind a body has a bound in bytes: h11 has one of its own, httptools has none.
 """
 
 from asyncio import AbstractEventLoop, TimerHandle
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 from uvicorn import Config
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
@@ -21,6 +22,8 @@ __all__ = ["Connections"]
 
 _HEALTH = 50  # connections beyond the others
 _HEADER_SECONDS = 10.0
+_HEADER_BYTES = 1 << 16
+_IS_BOUNDED = not hasattr(AutoHTTPProtocol, "on_header")  # by h11
 
 
 class Connections:
@@ -55,11 +58,11 @@ class Connections:
         self._open.pop(gone, None)
         self._reserved.pop(gone, None)
 
-    def close(self, slow: "_Connection") -> None:
+    def close(self, one: "_Connection", why: Literal["idle", "headers"] = "idle") -> None:
         """Do not wait for it any longer."""
-        self.forget(slow)
-        self._metrics.refused.labels("idle").inc()
-        slow.transport.abort()
+        self.forget(one)
+        self._metrics.refused.labels(why).inc()
+        one.transport.abort()
 
     def _close_one(self, some: "list[_Connection]") -> bool:
         waiting = [connection for connection in some if connection.waits]
@@ -84,6 +87,7 @@ class _Connection(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
         self._asking = _Timer(self.loop, all_of_them.header_seconds, self._expire)
         self._reading = _Timer(self.loop, all_of_them.seconds, partial(all_of_them.close, self))
         self.since = self.loop.time()
+        self._unread = 0  # bytes that came since the last ones of a body
 
     @property
     def waits(self) -> bool:
@@ -99,11 +103,24 @@ class _Connection(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
     def data_received(self, data: bytes) -> None:
         """Some bytes of a request; more of them before its headers are complete win no time."""
         waited = self.waits
+        self._unread += len(data)
         super().data_received(data)
-        if self.waits:
+        if self._unread > _HEADER_BYTES and not _IS_BOUNDED:
+            self._all.close(self, "headers")
+        elif self.waits:
             self._asking.start()
         elif waited:
             self._asking.stop()
+
+    def on_headers_complete(self) -> None:
+        """What came so far was headers; called by httptools alone."""
+        self._unread = 0
+        super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        """Some of a body; called by httptools alone."""
+        self._unread = 0
+        super().on_body(body)
 
     def on_response_complete(self) -> None:
         """The client's turn again."""

@@ -11,7 +11,7 @@ from collections.abc import Callable, MutableMapping
 from typing import Any
 
 from fastapi.responses import Response
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from nearsame.service import problems
@@ -24,15 +24,16 @@ __all__ = ["POLICY", "RequestWatch"]
 POLICY = (
     "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
-_HEADERS = {
-    "content-security-policy": POLICY,
-    "x-content-type-options": "nosniff",
-    "x-frame-options": "DENY",
-    "referrer-policy": "same-origin",
-    "cross-origin-opener-policy": "same-origin",
-    "cross-origin-resource-policy": "same-origin",
-    "permissions-policy": "camera=(), geolocation=(), microphone=()",
-}
+_HEADERS = (
+    (b"content-security-policy", POLICY.encode()),
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+    (b"referrer-policy", b"same-origin"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"permissions-policy", b"camera=(), geolocation=(), microphone=()"),
+    (b"cache-control", b"no-store"),
+)
 _GIVEN_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
 Answer = Callable[[Scope, HttpProblem, str], Response]
@@ -118,10 +119,9 @@ class _Seen:
         """Add the headers, and count."""
         if message["type"] == "http.response.start":
             self.status = message["status"]
-            headers = MutableHeaders(scope=message)
-            for name, value in _HEADERS.items():
-                headers.setdefault(name, value)
-            headers.setdefault("cache-control", "no-store")
-            headers["x-request-id"] = self.request_id
+            given = message.get("headers", ())
+            names = {name.lower() for name, _ in given}
+            ours = (header for header in _HEADERS if header[0] not in names)
+            message["headers"] = [*given, *ours, (b"x-request-id", self.request_id.encode())]
         self.bytes_out += len(message.get("body", b""))
         await self._send(message)
