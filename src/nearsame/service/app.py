@@ -47,12 +47,9 @@ def create(service: Service) -> ASGIApp:
         redirect_slashes=False,
         generate_unique_id_function=lambda route: route.name,
     )
-    pages = HtmlPages(service)
-    routers = Routes(service).router, pages.router
-    for router in routers:
-        app.include_router(router)
-    routes = [*app.routes, *(route for router in routers for route in router.routes)]
-    _translate(app, pages, service.log, [route for route in routes if isinstance(route, Route)])
+    Routes(service, app)
+    pages = HtmlPages(service, app)
+    _translate(app, pages, service.log, [route for route in app.routes if isinstance(route, Route)])
     _describe(app, asks=service.access.asks)
     inner = Limits(_Paths(app), service.settings, service.metrics)
     hosts = None if service.access.asks or service.settings.insecure else frozenset(service.settings.allowed_hosts)

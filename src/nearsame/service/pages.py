@@ -11,7 +11,7 @@ from importlib.resources import files
 from typing import Annotated, Any
 from urllib.parse import quote, urlsplit
 
-from fastapi import APIRouter, Request
+from fastapi import FastAPI, Request
 from fastapi import Query as Setting
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from starlette.datastructures import FormData, Headers, UploadFile
@@ -42,11 +42,10 @@ Id = Annotated[str, Setting(min_length=1, max_length=1000)]
 class HtmlPages:
     """The pages of a service."""
 
-    def __init__(self, service: Service) -> None:
+    def __init__(self, service: Service, app: FastAPI) -> None:
         self._service = service
         self._templates = Templates()
-        self.router = APIRouter(include_in_schema=False)
-        add = self.router.add_api_route
+        add = partial(app.add_api_route, include_in_schema=False)
         add("/", self.find, methods=["GET", "HEAD"])
         add("/", self.found, methods=["POST"])
         add("/clusters", self.clusters, methods=["GET", "HEAD"])

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 from urllib.parse import unquote
 
 import orjson
-from fastapi import APIRouter, Path, Request
+from fastapi import FastAPI, Path, Request
 from fastapi import Query as Setting
 from fastapi.responses import Response
 from pydantic import Discriminator, Tag, TypeAdapter
@@ -72,15 +72,15 @@ DocumentId = Annotated[str, Path(min_length=1, description="The id, percent-enco
 class Routes:
     """The routes of a service."""
 
-    def __init__(self, service: Service) -> None:
+    def __init__(self, service: Service, app: FastAPI) -> None:
         self._service = service
-        self.router = APIRouter()
-        self._documents()
+        self._add = app.add_api_route  # straight to the application: what a router adds, each request pays for
         self._questions()
+        self._documents()
         self._health()
 
     def _documents(self) -> None:
-        add = partial(self.router.add_api_route, tags=["documents"])
+        add = partial(self._add, tags=["documents"])
         add(
             "/documents",
             self.add,
@@ -111,17 +111,9 @@ class Routes:
             response_model=bodies.Removed,
             responses=description.answers(404, 422, 507),
         )
-        add(
-            "/documents/{id}/duplicates",
-            self.duplicates,
-            methods=["GET"],
-            response_model=bodies.Duplicates,
-            responses=description.answers(404, 409, 422, 507),
-            tags=["questions"],
-        )
 
     def _questions(self) -> None:
-        add = partial(self.router.add_api_route, tags=["questions"])
+        add = partial(self._add, tags=["questions"])
         add(
             "/query",
             self.query,
@@ -138,9 +130,16 @@ class Routes:
             responses=description.answers(404, 409, 415, 422, 501, 507),
             openapi_extra=description.body(_COMPARE, _EXAMPLES["compare"]),
         )
+        add(
+            "/documents/{id}/duplicates",
+            self.duplicates,
+            methods=["GET"],
+            response_model=bodies.Duplicates,
+            responses=description.answers(404, 409, 422, 507),
+        )
 
     def _health(self) -> None:
-        add = partial(self.router.add_api_route, tags=["service"], methods=["GET"])
+        add = partial(self._add, tags=["service"], methods=["GET"])
         add("/export", self.export, responses=description.answers(404, 422, 507) | _LINES, response_class=Response)
         add("/groups", self.groups, response_model=bodies.Groups, responses=description.answers(422, 507))
         add("/stats", self.stats, response_model=bodies.StatsBody, responses=description.answers(507))
