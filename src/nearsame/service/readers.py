@@ -55,7 +55,7 @@ class Readers:
         kind: Literal["read", "health"] = "read",
     ) -> None:
         self._opener = opener
-        self._queue: queue.Queue[_Question | None] = queue.Queue(most_waiting)
+        self._queue: queue.SimpleQueue[_Question | None] = queue.SimpleQueue()  # whose bound is looked at by `ask`
         self._num_threads = threads
         self._threads: list[threading.Thread] = []
         self._most_waiting = most_waiting
@@ -79,11 +79,10 @@ class Readers:
         Raises:
             Problem: There are too many, or it took too long.
         """
+        if self._queue.qsize() >= self._most_waiting:
+            raise busy(f"{self._most_waiting:,} requests are waiting for an answer")
         asked = _Question(question)
-        try:
-            self._queue.put_nowait(asked)
-        except queue.Full:
-            raise busy(f"{self._most_waiting:,} requests are waiting for an answer") from None
+        self._queue.put(asked)
         try:
             async with asyncio.timeout(seconds):
                 return await asked.answer
@@ -93,9 +92,8 @@ class Readers:
     def close(self, seconds: float) -> bool:
         """Answer what waits, and end within this time; whether it did."""
         deadline = time.monotonic() + seconds
-        with contextlib.suppress(queue.Full):
-            for _ in self._threads:
-                self._queue.put(None, timeout=max(0, deadline - time.monotonic()))
+        for _ in self._threads:
+            self._queue.put(None)
         for thread in self._threads:
             thread.join(max(0, deadline - time.monotonic()))
         return not any(thread.is_alive() for thread in self._threads)
@@ -120,18 +118,15 @@ class Readers:
     def _company(self, first: _Question) -> tuple[list[_Question], _Question | None]:
         """(a question and those of its kind that wait behind it, one of another kind that was taken with them)."""
         some = [first]
-        while first.kind is not None and len(some) < _TOGETHER:
-            waiting = self._queue.queue  # another reader may take the next one first
-            with contextlib.suppress(IndexError, queue.Empty):
-                if waiting[0] is not None and waiting[0].kind == first.kind:
-                    following = self._queue.get_nowait()
-                    if following is None:
-                        self._queue.put(None)
-                    elif following.kind == first.kind:
-                        some.append(following)
-                        continue
+        with contextlib.suppress(queue.Empty):
+            while first.kind is not None and len(some) < _TOGETHER:
+                following = self._queue.get_nowait()
+                if following is None:
+                    self._queue.put(None)
+                    break
+                if following.kind != first.kind:
                     return some, following
-            break
+                some.append(following)
         return some, None
 
 
