@@ -1,9 +1,12 @@
 """A run once more: what an output records is enough to give the same bytes again."""
 
 import json
+import shutil
 import tempfile
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -47,8 +50,9 @@ def _files(home: Path) -> dict[str, bytes]:
     """All that was written, but times and which call it was."""
     files = {str(path.relative_to(home)): path.read_bytes() for path in home.rglob("*") if path.is_file()}
     stats = json.loads(files.pop("stats.json"))
-    for name in ("seconds", "thread_seconds", "room", "megabytes_per_second"):
-        stats.pop(name, None)
+    for one in (stats, stats.get("stats", {})):
+        for name in ("seconds", "thread_seconds", "room", "megabytes_per_second"):
+            one.pop(name, None)
     return {**files, "stats.json": json.dumps(stats, sort_keys=True).encode()}
 
 
@@ -99,10 +103,96 @@ def test_the_recipe_of_a_raised_threshold_is_run_again(tmp_path: Path) -> None:
 def test_what_was_not_kept_cannot_be_run_again(tmp_path: Path) -> None:
     """Documents in memory, standard input, files, folders of others, and outputs of before."""
     ns.dedup(["a", "b"]).write(tmp_path / "one")
-    for place, said in (("one", "documents in memory"), ("two", "does not exist"), (".", "has no sources.parquet")):
+    for place, said in (
+        ("one", "documents in memory"),
+        ("two", "does not exist"),
+        (".", "has nothing that says how it was made"),
+    ):
         with pytest.raises(SourceError, match=said):
             ns.rerun(tmp_path / place)
     run("dedup", "-", "-o", tmp_path / "piped", stdin=b'{"text": "a"}\n')
     with pytest.raises(SourceError, match="standard input"):
         ns.rerun(tmp_path / "piped")
     assert 1 == ns.rerun(tmp_path / "piped", ["a", "a"], against=None).stats.removed
+
+
+BOOK = "call me ishmael some years ago never mind how long precisely having little or no money in my purse"
+FEW = ("--shingle-size", "1", "--threshold", "0.5")
+LEAKS = ("leaks", "a.jsonl", "--eval", "evals.jsonl", "--threshold", "0.9")
+KINDS = [
+    ("one.parquet", ("pairs", "a.jsonl", "b.parquet", *FEW, "--identical", "star", "--max-pairs", "99")),
+    ("one.arrow", ("pairs", "a.jsonl", "--against", "b.parquet", *FEW, "--method", "containment")),
+    ("one.parquet", ("dedup", "b.parquet", "--keep", "last", *FEW)),
+    ("one.arrow", ("dedup", "a.jsonl", "b.parquet", "--keep", "longest", "--use", "url,text")),
+    ("one", ("mirrors", "a.jsonl", "--min-common", "2", "--prefer", "named:b.example", "--tables", "jsonl", *FEW)),
+    ("one", ("mirrors", "a.jsonl", "--min-common", "2", "--cluster-column", "text", "--no-slashes")),
+    ("one", (*LEAKS, "--eval", "b.parquet", "--remove", "spans")),
+    ("one.parquet", (*LEAKS, "--eval-column", "question")),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("place", "command"), KINDS)
+def test_every_kind_of_output_is_run_again(place, command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From one file or a folder, by its command: the same bytes on the same sources, other ones on others."""
+    monkeypatch.chdir(tmp_path)
+    rows = [
+        {"id": f"{host}{n}", "url": f"http://{host}.example/{n}", "text": f"{BOOK} {n}"}
+        for host in "ab" for n in ("one", "two", "three")
+    ]  # fmt: skip
+    Path("a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    Path("evals.jsonl").write_text(json.dumps({"id": "q", "question": BOOK, "answer": "none of it at all"}))
+    pq.write_table(pa.Table.from_pylist(rows[2:]), "b.parquet")
+    second = f"two{Path(place).suffix}"
+    assert 0 == run(*command, "-o", place).exit_code
+    done = run("rerun", place, "-o", second)
+    assert (0, True) == (done.exit_code, second in done.stdout), done.stderr
+    assert _written(Path(place)) == _written(Path(second))
+    shutil.move("a.jsonl", "c.jsonl")
+    if "a.jsonl" in command:
+        assert 3 == run("rerun", place, "-o", "three").exit_code
+    Path("d.jsonl").write_text(json.dumps({"id": "d", "url": "http://b.example/d", "text": "nothing of the kind"}))
+    third = f"three{Path(place).suffix}"
+    done = run("rerun", place, "d.jsonl", "-o", third, "--json")
+    assert 0 == done.exit_code, done.stderr
+    assert isinstance(json.loads(done.stdout), dict)
+    assert _written(Path(place)) != _written(Path(third))
+
+
+def _written(place: Path) -> dict[str, bytes]:
+    return _files(place) if place.is_dir() else {"": place.read_bytes()}
+
+
+def test_what_has_no_place_for_a_call_says_so(tmp_path: Path) -> None:
+    """Lines of JSON and CSV."""
+    (tmp_path / "a.jsonl").write_text('{"text": "a"}\n{"text": "a"}\n')
+    for place in ("pairs.jsonl", "pairs.csv"):
+        ns.pairs(tmp_path / "a.jsonl").write(tmp_path / place)
+        with pytest.raises(SourceError, match="is a file that does not say how it was made"):
+            ns.rerun(tmp_path / place)
+    ns.pairs(["a", "a"]).write(tmp_path / "pairs.parquet")
+    with pytest.raises(SourceError, match="documents in memory"):
+        ns.rerun(tmp_path / "pairs.parquet")
+    assert 3 == ns.rerun(tmp_path / "pairs.parquet", ["b", "b", "b"]).num_pairs
+
+
+@pytest.mark.slow
+def test_what_spark_wrote_is_run_again(spark, tmp_path: Path) -> None:
+    """There and on one machine: of documents, pairs and leaks the same."""
+    (tmp_path / "in").mkdir()
+    lines = [{"id": name, "text": f"{BOOK} {name}"} for name in "abc"] + [{"id": "q", "text": "something else"}]
+    (tmp_path / "in" / "a.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    (tmp_path / "evals.jsonl").write_text(json.dumps({"id": "q", "question": BOOK}))
+    engine, source = ns.Spark(spark), str(tmp_path / "in")
+    ns.dedup(source, keep="longest", engine=engine).write(tmp_path / "kept", pairs=True)
+    ns.pairs(source, engine=engine).write(tmp_path / "pairs.parquet")
+    ns.leaks(source, str(tmp_path / "evals.jsonl"), engine=engine).write(tmp_path / "leaks", remove="documents")
+    one, two = (ns.rerun(tmp_path / "kept", **where) for where in ({}, {"engine": engine}))
+    assert one.removals["id"].to_pylist() == sorted(two.removals.toPandas()["id"]) == ["b", "c"]
+    one, two = (ns.rerun(tmp_path / "pairs.parquet", **where) for where in ({}, {"engine": engine}))
+    assert (3, 3) == (one.num_pairs, two.num_pairs)
+    one, two = (ns.rerun(tmp_path / "leaks", **where) for where in ({}, {"engine": engine}))
+    assert one.items == two.items
+    assert 3 == one.stats.leaked_documents
+    done = run("rerun", tmp_path / "kept", "-o", tmp_path / "again")
+    assert 0 == done.exit_code, done.stderr
+    assert ["a", "q"] == [json.loads(line)["id"] for line in (tmp_path / "again/kept/in/a.jsonl").open()]

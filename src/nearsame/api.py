@@ -33,7 +33,7 @@ from nearsame.flow.checks import (
 from nearsame.flow.corpus import Question
 from nearsame.flow.decisions import Decisions, Given
 from nearsame.flow.evidence import BESIDE, OneForm, PageFacts
-from nearsame.flow.forecasts import foretelling
+from nearsame.flow.forecasts import foretelling, shares_of
 from nearsame.flow.identities import identity, with_kept_seed
 from nearsame.flow.inquiry import Inquiry, columns_of, priority
 from nearsame.flow.layers import Layers, chosen_layers, needs_bare, with_guesses
@@ -172,7 +172,8 @@ def dedup(
     asked = Inquiry(method, policy, columns, options, settings, named, urls, within, decisions=decisions)
     if options["engine"] is not None:
         refuse_on_spark(use=use, urls=options["urls"], decisions=options["decisions"])
-        return required.met_by(_on_spark(asked, _deduplicated).dedup(source, against, policy, settings))
+        request = _on_spark(asked, _deduplicated, (source, against))
+        return required.met_by(request.dedup(source, against, policy, settings))
     if named is not None:
         settings |= {"use": list(named), "urls": urls.record()}
     elif options["urls"] is not None:
@@ -232,10 +233,12 @@ def pairs(
     options["audit"] = required.audit(options["audit"])
     policy = priority("first", options)
     settings = {"identical": identical, "ties": policy.ties, "order_column": options["order_column"]}
-    asked = Inquiry(method, policy, columns_of(options, method, policy), options, settings, listing=True)
+    bounded: Any = {**options, "max_pairs": max_pairs}
+    asked = Inquiry(method, policy, columns_of(options, method, policy), bounded, settings, listing=True)
     listing = partial(_listed, identical=identical, max_pairs=max_pairs)
     if options["engine"] is not None:
-        return required.met_by(_on_spark(asked, listing).pairs(source, against, policy, settings, max_pairs))
+        request = _on_spark(asked, listing, (source, against))
+        return required.met_by(request.pairs(source, against, policy, settings, max_pairs))
     return required.met_by(listing((source, against), asked))
 
 
@@ -304,7 +307,7 @@ def _prepared(sides: tuple[Any, Any], asked: Inquiry) -> Run:
         () if asked.decisions is None else asked.decisions.files
     )
     engine = asked.engine(known, recipe.stored_ratio)
-    foretelling(clock, reading, engine)
+    foretelling(clock, reading, engine, shares_of(recipe, layered=layered, listing=asked.listing))
     with engine.preparing():
         pages = PageFacts(reading, asked.urls, required=layered)
         first_layers = _first_layers(pages, asked, guesses, clock, engine) if layered else None
@@ -313,7 +316,7 @@ def _prepared(sides: tuple[Any, Any], asked: Inquiry) -> Run:
             state = pipeline.prepare(corpus, recipe, clock, ready_items=ready, listing=asked.listing)
         else:
             state = first_layers.then(reading, recipe, engine, clock)
-    call = call_record(sides, settings, options, {name: extent(part) for name, part in read.items()})
+    call = call_record(_command(asked), sides, settings, options, {name: extent(part) for name, part in read.items()})
     return Run(reading, state, clock, settings, inputs, pages, first_layers, call, tuple(map(remark, read.values())))
 
 
@@ -327,7 +330,11 @@ def _first_layers(pages: PageFacts, asked: Inquiry, guesses: Method, clock: Cloc
         engine.close()
 
 
-def _on_spark(asked: Inquiry, law: Callable[[tuple[Any, Any], Inquiry], Any]) -> "Request":
+def _command(asked: Inquiry) -> str:
+    return "pairs" if asked.listing else ""
+
+
+def _on_spark(asked: Inquiry, law: Callable[[tuple[Any, Any], Inquiry], Any], sides: tuple[Any, Any]) -> "Request":
     """The same on Spark; what is about one machine alone is refused. Few documents are judged by the law here."""
     from nearsame.frames.request import Request  # noqa: PLC0415  (only those who ask for it)
 
@@ -345,7 +352,8 @@ def _on_spark(asked: Inquiry, law: Callable[[tuple[Any, Any], Inquiry], Any]) ->
         return law(sides, plain)
 
     clock = Clock(logged(options["progress"]))
-    return Request(engine, asked.method, asked.columns, clock, options["strict"], audited, here)
+    call = {**call_record(_command(asked), sides, asked.settings, options), "engine": "spark"}
+    return Request(engine, asked.method, asked.columns, clock, options["strict"], audited, here, call)
 
 
 def _named_apart(parts: list[Part]) -> list[Part]:

@@ -1,11 +1,14 @@
 """Seconds of each step of a run, and a word to whoever watches."""
 
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, Protocol, runtime_checkable
 
 __all__ = ["Clock", "Progress", "Silent"]
+
+_TICK_SECONDS = 1.0
 
 
 @runtime_checkable
@@ -55,6 +58,12 @@ class Clock:
         clock.around = self.around
         return clock
 
+    def foreseen(self, **seconds: float) -> None:
+        """Tell who wants to know it how long steps will take."""
+        tell = getattr(self.progress, "foreseen", None)
+        if tell is not None:
+            tell(seconds)
+
     def note(self, room: Mapping[str, Any]) -> None:
         """Tell what had to be done for want of memory, of all that `Stats.room` says."""
         if room.get("features") == "files":
@@ -70,7 +79,28 @@ class Clock:
         self.progress.begin(step, total_bytes)
         began = time.perf_counter()
         try:
-            with self.around(step):
+            with self.around(step), _ticking(getattr(self.progress, "tick", None)):
                 yield
         finally:
             self.seconds[step] = self.seconds.get(step, 0.0) + time.perf_counter() - began
+
+
+@contextmanager
+def _ticking(tick: Callable[[], None] | None) -> Iterator[None]:
+    """Call whoever wants that now and then while something runs, which may be long and tell nothing itself."""
+    if tick is None:
+        yield
+        return
+    over = threading.Event()
+
+    def call() -> None:
+        while not over.wait(_TICK_SECONDS):
+            tick()
+
+    thread = threading.Thread(target=call, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()

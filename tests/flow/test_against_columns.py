@@ -50,3 +50,10 @@ def test_without_another_side_its_columns_are_refused():
         ns.dedup([{"f": [1]}], against=[{"f": [1]}], features_column="f", against_text_column="text")
     with pytest.raises(ColumnError, match="against has no column 'body'"):
         ns.dedup(["a"], against=["a"], against_text_column="body")
+    for name, option in (
+        ("against_text_column", "--against-text-column"),
+        ("against_id_column", "--against-id-column"),
+    ):
+        with pytest.raises(ColumnError) as refused:
+            ns.dedup(["a"], against=pa.table({"text": ["a"], "tags": [["a"]]}), **{name: "tags"})
+        assert option in refused.value.hint

@@ -42,7 +42,9 @@ def test_a_long_run_says_once_what_it_will_take(watched, tmp_path, monkeypatch):
     """With the disk where features will not fit in memory, or are kept in a work directory."""
     assert [] == watched()
     monkeypatch.setattr(forecasts, "LONG_SECONDS", 0)
-    said = r"about 1 minutes? in all, up to \d.* [MG]B of memory{} \(by the first 10% of the sources; less certain"
+    said = (
+        r"about 1 minutes? until all is decided, up to \d.* [MG]B of memory{} \(by the first 10% of the sources; less"
+    )
     (note,) = watched()
     assert re.match(said.format(""), note)
     (note,) = watched(workdir=tmp_path / "work")

@@ -78,7 +78,7 @@ def test_a_place_in_a_source_is_refused(spark, tmp_path):
 def test_a_frame_is_written_in_the_format_of_its_name(suffix, spark, tmp_path):
     """Parts that others read back."""
     target = tmp_path / f"numbers.{suffix}"
-    write_frame(spark, target, spark.range(10))
+    write_frame(spark, target, spark.range(10), {})
     reader = spark.read.option("header", True).option("inferSchema", True).format(format_of(target))
     assert 45 == reader.load(str(target)).agg({"id": "sum"}).first()[0]
 

@@ -2,15 +2,16 @@
 
 import io
 import re
+import threading
 
 import pytest
 from rich.console import Console
 
 import nearsame as ns
-from nearsame.clock import Silent
+from nearsame.clock import Clock, Silent
 from nearsame.outputs import progress, steps
 from nearsame.outputs.progress import Live, watched
-from nearsame.outputs.steps import Lines, logged
+from nearsame.outputs.steps import Lines, RunSoFar, logged
 
 
 @pytest.fixture
@@ -52,6 +53,42 @@ def test_time_left_is_told_from_the_bytes_on_disk(clock, capsys, monkeypatch):
     clock.now += 4
     lines.add(5, 5_000_000)
     assert "reading: 5 documents, 5.0 MB, 1.2 MB/s, about 12 s left\n" == capsys.readouterr().err
+
+
+def test_time_left_is_that_of_all_steps(clock, monkeypatch):
+    """By what they take for a second of reading; corrected by those that are over, and none where one takes longer."""
+    monkeypatch.setattr(steps, "_bytes_read", iter([0, 0, 500, *[0] * 9]).__next__)
+    so_far = RunSoFar(writes=True)
+    so_far.expect([("features", 1.0), ("keys", 0.5), ("meeting", 0.5), ("deciding", 0.1)])
+    so_far.begin("features", 1000)
+    clock.now += 10
+    assert 10 + 20 * (0.5 + 0.5 + 0.1 + 1.4) == so_far.seconds_left()
+    clock.now += 10
+    so_far.begin("keys", None)
+    clock.now += 4
+    assert 6 + 20 * (0.5 + 0.1 + 1.4) == pytest.approx(so_far.seconds_left())
+    clock.now += 18  # 22 in all, where 10 were reckoned
+    assert so_far.seconds_left() is None
+    so_far.begin("meeting", None)
+    assert 2 * 20 * (0.5 + 0.1 + 1.4) == pytest.approx(so_far.seconds_left())
+    so_far.foreseen({"deciding": 100})
+    assert 2 * 20 * (0.5 + 1.4) + 100 == pytest.approx(so_far.seconds_left())
+    so_far.begin("other", None)
+    assert so_far.seconds_left() is None
+
+
+def test_who_waits_is_told_while_a_step_says_nothing(monkeypatch, caplog):
+    """Also through the logger; the thread that does so ends with the step."""
+    said = threading.Event()
+    monkeypatch.setattr("nearsame.clock._TICK_SECONDS", 0.001)
+    monkeypatch.setattr(steps, "_EVERY_SECONDS", 0)
+    before = threading.active_count()
+    with caplog.at_level("INFO", "nearsame"):
+        watching = logged(None)
+        monkeypatch.setattr(watching, "_write", lambda line: line == "comparing and deciding" and said.set())
+        with Clock(watching)("deciding"):
+            assert said.wait(60)
+    assert before == threading.active_count()
 
 
 def test_no_time_is_told_when_all_bytes_were_read_ahead(clock, capsys, monkeypatch):

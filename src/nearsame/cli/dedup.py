@@ -95,7 +95,8 @@ def dedup(ctx: click.Context, /, **given: Any) -> int:
 
     place, overwrite = given["output"], given["overwrite"]
     recipe = built(ctx.command, given)
-    with running_on(given) as engine, console.watched(quiet=given["quiet"]) as progress:
+    is_written = place is not None and not given["dry_run"]
+    with running_on(given) as engine, console.watched(quiet=given["quiet"], writes=is_written) as progress:
         run = find(
             given["sources"],
             method=_wanted(ctx, given, recipe),
@@ -108,7 +109,6 @@ def dedup(ctx: click.Context, /, **given: Any) -> int:
         )
         stats = run.stats
         chosen = {name: given[name] for name in _WRITTEN if given[name]}
-        is_written = place is not None and not given["dry_run"]
         if is_written and place != "-":
             stats = run.write(place, overwrite=overwrite, pairs=given["write_pairs"], **chosen)
         report_place = reported(run, given)

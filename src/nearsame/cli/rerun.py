@@ -6,13 +6,15 @@ from typing import Any
 import click
 
 from nearsame.cli import options
-from nearsame.cli.outcome import outcome
+from nearsame.cli.engine import check, running_on
+from nearsame.cli.outcome import ended, outcome
+from nearsame.errors import ConfigError
 
 __all__ = ["rerun"]
 
 
 @click.command(cls=options.Command, short_help="Run again what an output records, on its sources or on others.")
-@click.argument("directory", cls=options.Argument, metavar="DIR", reads=True)
+@click.argument("directory", cls=options.Argument, metavar="OUTPUT", reads=True)
 @click.argument("sources", cls=options.Argument, nargs=-1, metavar="[SOURCE...]", reads=True)
 @options.section(
     "Sources",
@@ -21,7 +23,7 @@ __all__ = ["rerun"]
         multiple=True,
         metavar="SOURCE",
         reads=True,
-        help="In place of the documents that DIR was compared with. Repeatable.",
+        help="In place of the documents that OUTPUT was compared with, or of the benchmarks. Repeatable.",
         stands="the same",
     ),
 )
@@ -32,43 +34,84 @@ __all__ = ["rerun"]
         metavar="PLACE",
         required=True,
         writes=options.BY_NAME,
-        help="As of dedup: a folder, one file, or - for JSON lines.",
+        help="As of the command that wrote OUTPUT: a folder, one file, or - for JSON lines.",
     ),
     options.overwriting("PLACE"),
     options.in_json("Statistics"),
 )
 @options.room
 @options.running
+@options.engine
 def rerun(**given: Any) -> int:
-    """Run again what DIR, a folder that `nearsame dedup -o DIR` wrote, records of its call.
+    """Run again what OUTPUT, which `nearsame dedup`, `pairs`, `leaks` or `mirrors` wrote, records of its call.
 
-    All that can change the answer is taken from there: method, --keep, --against, --group-by, layers, columns, files
-    chosen, encodings, and how it was written (--pairs, --annotate, --copy and so on). SOURCE takes the
+    OUTPUT is a folder, or one file of .parquet or .arrow, whose metadata say it; .jsonl and .csv have no place for
+    that. All that can change the answer is taken from there: method, --keep, --against, --group-by, layers, columns,
+    files chosen, encodings, and how it was written (--pairs, --annotate, --remove and so on). SOURCE takes the
     place of its sources, as a new day's crawl does; without one they are read again as they are now. On the same
     sources the same is written, but for times. Defaults stand in brackets.
     """
+    check(given)
     from nearsame.outputs import console
-    from nearsame.outputs.destinations import meaning
     from nearsame.reruns import recorded
     from nearsame.reruns import rerun as run_again
 
     place, record = given["output"], recorded(given["directory"])
-    with console.watched(quiet=given["quiet"]) as progress:
-        found = run_again(
-            given["directory"],
-            given["sources"] or None,
-            against=given["against"] or None,
-            progress=progress,
-            **{name: given[name] for name in ("threads", "memory", "workdir")},
+    if place == "-" and record.command == "mirrors":
+        raise ConfigError("mirrors are written to a folder", hint="Name one with -o.")
+    listing = record.command == "pairs"
+    with (
+        running_on(given, listing=listing) as engine,
+        console.watched(quiet=given["quiet"], writes=True) as progress,
+    ):
+        watching: dict[str, Any] = {"progress": progress} if record.compares else {}
+        found: Any = run_again(
+            given["directory"], given["sources"] or None, against=given["against"] or None, **watching, **engine
         )
-        stats = found.write(place, overwrite=given["overwrite"], **record.written) if place != "-" else found.stats
+        written = None if place == "-" else found.write(place, overwrite=given["overwrite"], **record.written)
     if place == "-":
-        stats = found.write(place, **record.written)  # now that no line of progress comes between
+        _print(found, record)
+    _show(found, written, given)
+    if record.command in ("dedup", "pairs"):
+        return outcome(found, given)
+    number = found.stats.unread if record.command == "mirrors" else found.stats.skipped
+    return ended(number, found.skipped, given)
+
+
+def _print(found: Any, record: Any) -> None:
+    """JSON lines, now that no line of progress comes between."""
+    from nearsame.outputs.lists import json_lines
+
+    if record.command == "dedup":
+        found.write("-", **record.written)
+    else:
+        json_lines(found.table if record.command == "pairs" else found.spans, sys.stdout.buffer)
+
+
+def _show(found: Any, written: Any, given: dict[str, Any]) -> None:
+    """Print statistics or a summary, as the command that made it does."""
+    from nearsame.api import Pairs, Result
+    from nearsame.outputs import console
+    from nearsame.outputs.destinations import meaning
+    from nearsame.outputs.leaks import show_leaks
+    from nearsame.outputs.mirrors import show_mirrors
+    from nearsame.studies.leak_results import Leaks
+
+    place, stats = given["output"], written or found.stats
     if given["as_json"]:
         console.print_json(stats.record())
-    elif not given["quiet"]:
-        report = console.Report(sys.stderr if place == "-" else sys.stdout)
-        report.summary(stats, found.skipped, found.passed_over)
-        if place != "-":
-            report.written(place, folder=meaning(place).is_folder)
-    return outcome(found, given)
+        return
+    if given["quiet"]:
+        return
+    report = console.Report(sys.stderr if place == "-" else sys.stdout)
+    match found:
+        case Result():
+            report.summary(stats, found.skipped, found.passed_over)
+        case Pairs():
+            report.pairs(stats, found.num_pairs, found.skipped, found.passed_over)
+        case Leaks():
+            show_leaks(report, {**found.record(), "stats": stats.record()}, found.skipped, found.passed_over)
+        case _:
+            show_mirrors(report, found.record(), found.skipped)
+    if place != "-":
+        report.written(place, folder=meaning(place).is_folder)

@@ -64,5 +64,7 @@ def verify(  # noqa: PLR0917  (click passes options by name)
         console.print_json(proof.record())
     else:
         shown = proofs.lines(proof.record(), most=None if everything else _SHOWN, quiet=quiet)
-        sys.stdout.writelines(f"{line}\n" for line in shown)
+        report = console.Report(sys.stdout)
+        for line in shown:
+            report.line(line)
     return 0 if proof.holds else _WRONG

@@ -94,6 +94,7 @@ class Engine(Protocol):
 class Machine(Engine, Protocol):
     """The verbs of an engine whose rows have numbers, and whose memory all workers share."""
 
+    threads: int
     seconds: Any  # time that workers spent in each stage
     tallies: Any  # what stages that have a `tally` count of their batches, by name
     groups: Rows | None  # by row: documents of two groups neither equal each other nor meet

@@ -2,36 +2,68 @@
 
 1. Only what can change the answer is kept: where a run works, and who watches it, cannot.
 2. Names are kept as they were given, with the folder that they were given in; what was in memory has no name.
+3. A folder has it in its list of sources or in stats.json, one file of Parquet or Arrow in the metadata of its schema.
 """
 
+import json
 import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import pyarrow as pa
+
 from nearsame.files.inputs import is_address, several
 
-__all__ = ["call_record", "names_again", "names_given"]
+__all__ = ["KEY", "asked_of", "call_record", "metadata_of", "names_again", "names_given", "of_command", "with_call"]
+
+KEY = b"nearsame"  # of metadata
 
 _OF_THE_MACHINE = ("batch_rows", "engine", "memory", "progress", "threads", "workdir")
+_SETTINGS = ("keep", "within", "identical")
 _BESIDE = (*_OF_THE_MACHINE, "decisions", "urls")  # of which the recipe says what they are
 
 
 def call_record(
-    sides: tuple[Any, Any], settings: Mapping[str, Any], options: Mapping[str, Any], indexes: Mapping[str, Any]
+    command: str,
+    sides: tuple[Any, Any],
+    settings: Mapping[str, Any],
+    options: Mapping[str, Any],
+    indexes: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """What a call asks for besides its method, as JSON has it.
+    """What a call of `dedup` or `pairs` asks for besides its method, as JSON has it.
 
     Args:
+        command: Which of them; `dedup` has no name.
         sides: What is judged, and what it is compared with, as they were given.
         settings: What is recorded of it.
         options: Those of the call.
         indexes: How far indexes were read, by their names.
     """
-    given = {name: value for name, value in options.items() if name not in _BESIDE and value is not None}
-    known = {name: settings[name] for name in ("keep", "within") if name in settings}
+    known = {name: settings[name] for name in _SETTINGS if name in settings}
     named = {"source": names_given(sides[0]), "against": None if sides[1] is None else names_given(sides[1])}
     read = {"indexes": dict(indexes)} if indexes else {}
-    return {"folder": os.getcwd(), **named, **known, "options": given, **read}  # noqa: PTH109  (a text)
+    return {**of_command(command, **named), **known, "options": asked_of(options), **read}
+
+
+def of_command(command: str, **asked: Any) -> dict[str, Any]:
+    """What a call of a command asks for, with the folder that its names are to be read in."""
+    return {"folder": os.getcwd(), **({"command": command} if command else {}), **asked}  # noqa: PTH109  (a text)
+
+
+def asked_of(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options that can change an answer, and that nothing else says."""
+    return {name: value for name, value in options.items() if name not in _BESIDE and value is not None}
+
+
+def with_call(table: pa.Table, record: Mapping[str, Any]) -> pa.Table:
+    """A table that says how it was made, wherever its file has a place for that."""
+    metadata = {**(table.schema.metadata or {}), **metadata_of(record)}
+    return table.replace_schema_metadata(metadata)
+
+
+def metadata_of(record: Mapping[str, Any]) -> dict[bytes, bytes]:
+    """What a schema says of how its table was made."""
+    return {KEY: json.dumps(record, default=str).encode()}
 
 
 def names_again(names: Sequence[str | None], folder: str) -> list[str]:

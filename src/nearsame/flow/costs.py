@@ -60,6 +60,8 @@ def predicted(run: Run, work: Callable[[State[Arrays], Meeting, Any], Work]) -> 
     with run.clock("foretelling"):
         foreseen = state.corpus.engine.sample(meeting, Foresight(partial(work, state)))
         number, seconds = foreseen.left_by_places, _seconds(state, meeting, foreseen)
+        elapsed = seconds / state.corpus.engine.threads
+        run.clock.foreseen(deciding=elapsed, joining=elapsed)
         if seconds <= most:
             return run
         exact = _by_exact_join(state, offer, work) if offer else number

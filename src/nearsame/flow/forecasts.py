@@ -2,45 +2,62 @@
 
 1. The sample is what was read in the first seconds; the rest is taken for more of the same. Of a run that will be over
    within LONG_SECONDS nothing is said.
-2. Reading and preparing took 78 to 85 % of the time of runs of 300 MB of text (Jaccard, MinHash, SimHash): what follows
-   is reckoned as 30 % on top of that, and compared is more where much is similar.
+2. What follows reading is reckoned by what its steps took for a second of reading in runs of 2 GB of text (Jaccard,
+   MinHash: docs/performance.md); comparing is more where much is similar. The same shares give the time left.
 3. Memory is what the run will hold, and at most its budget; beyond it features are kept in files.
 """
 
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from nearsame.clock import Clock, Progress, Silent
 from nearsame.engines.local import Local
 from nearsame.outputs.promises import in_bytes
-from nearsame.outputs.steps import StepSoFar
+from nearsame.outputs.steps import READS, StepSoFar
+from nearsame.recipes.methods import Digest, Method
 from nearsame.sources.reading import Reading
 
-__all__ = ["Forecast", "foretelling"]
+__all__ = ["Forecast", "foretelling", "shares_of"]
 
 LONG_SECONDS, SAMPLE_SECONDS = 60.0, 5.0
-_REST = 0.3  # of the time of reading
+_SHARES = {
+    "identical": 0.04, "counts": 0.3, "keys": 0.15, "meeting": 0.1, "deciding": 0.04, "joining": 0.04, "audit": 0.2,
+}  # fmt: skip
 _HELD = 2  # times as much as features: what documents share, while it is brought together
 
 
-def foretelling(clock: Clock, reading: Reading, engine: Local) -> None:
+def foretelling(clock: Clock, reading: Reading, engine: Local, shares: Sequence[tuple[str, float]]) -> None:
     """From now on tell whoever watches a run also what it will take."""
     if type(clock.progress) is not Silent:
-        clock.progress = reading.progress = Forecast(clock.progress, engine)
+        clock.progress = reading.progress = Forecast(clock.progress, engine, shares)
+
+
+def shares_of(method: Method, *, layered: bool, listing: bool) -> list[tuple[str, float]]:
+    """The steps of a run, and what each takes for a second of reading; after layers the sources are read once more."""
+    reading = [(READS, 1.0)] * (2 if layered else 1)
+    if isinstance(method, Digest):
+        return [*reading, ("identical", _SHARES["identical"])]
+    without = {"deciding" if listing else "joining", "counts" if method.may_miss else "audit"}
+    return [*reading, *((name, share) for name, share in _SHARES.items() if name not in without)]
 
 
 class Forecast:
     """Who watches a run, and is told what it will take."""
 
-    def __init__(self, watcher: Progress, engine: Local) -> None:
+    def __init__(self, watcher: Progress, engine: Local, shares: Sequence[tuple[str, float]]) -> None:
         self._watcher, self._engine = watcher, engine
+        self._in_all = sum(share for _, share in shares)
         self._step: StepSoFar | None = None
         self._began, self._text_bytes = 0.0, 0
+        self.tick, self.foreseen, expect = (getattr(watcher, name, None) for name in ("tick", "foreseen", "expect"))
+        if expect is not None:
+            expect(shares)
 
     def begin(self, stage: str, total_bytes: int | None = None) -> None:
         """The sample is taken from the step that reads."""
-        self._step = StepSoFar(stage, total_bytes) if stage == "features" and total_bytes else None
+        self._step = StepSoFar(stage, total_bytes) if stage == READS and total_bytes else None
         self._began, self._text_bytes = time.monotonic(), 0
         self._watcher.begin(stage, total_bytes)
 
@@ -52,8 +69,8 @@ class Forecast:
         if step is not None and seconds >= SAMPLE_SECONDS:
             self._step = None
             share = step.done() / (step.total or 1)
-            if share > 0 and seconds / share * (1 + _REST) >= LONG_SECONDS:
-                self._watcher.note(self._said(seconds / share * (1 + _REST), share))
+            if share > 0 and seconds / share * self._in_all >= LONG_SECONDS:
+                self._watcher.note(self._said(seconds / share * self._in_all, share))
 
     def note(self, text: str) -> None:
         """A line of its own."""
@@ -72,7 +89,7 @@ class Forecast:
         stored = features if self._engine.checkpoints or features > space.budget // 2 else 0
         disk = f", {in_bytes(stored)} of disk in {home}" if stored else ""
         return (
-            f"about {_duration(seconds)} in all, up to {in_bytes(memory)} of memory{disk}"
+            f"about {_duration(seconds)} until all is decided, up to {in_bytes(memory)} of memory{disk}"
             f" (by the first {share:.0%} of the sources; less certain if much is similar)"
         )
 

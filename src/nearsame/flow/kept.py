@@ -146,7 +146,7 @@ def write(  # noqa: PLR0913, PLR0917  (what was decided about what, where it goe
     verdict = Verdict(run.names, decided.rows, decided.witnesses, unreadable, reading.unread)
     parts = with_own_targets([_as_files(part) for part in reading.parts]) if choices.copy_files else reading.parts
     with folder.appearing(place) as home:
-        with run.clock("writing"):
+        with run.clock("writing", reading.size_bytes):
             revisiting = _revisiting(run, decided) if choices.revisits else []
             copy_parts(
                 dict(enumerate(revisiting or parts, start=len(reading.against))),

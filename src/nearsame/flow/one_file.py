@@ -5,7 +5,7 @@
 2. Anything else is read as a table first, for JSON lines one source after the other, for other formats all at once:
    what could not be read cannot be in it, and is counted. What names of folders say becomes columns.
 3. A file appears complete or not at all, and touches nothing that was read. It has no proof beside it: that is a
-   folder's.
+   folder's. How it was made stands in the metadata of Parquet and Arrow; other formats have no place for that.
 """
 
 import sys
@@ -19,13 +19,16 @@ import numpy as np
 from nearsame.answers.stats import Stats
 from nearsame.arrow import Rows
 from nearsame.files.compressions import compressor
+from nearsame.flow.calls import metadata_of, with_call
 from nearsame.flow.kept import Picked, chosen_of, said_of, table_of
 from nearsame.flow.runs import Run
 from nearsame.outputs import folder, lists
 from nearsame.outputs.destinations import Destination
 from nearsame.sources import TextFolder
+from nearsame.sources.feather import Feather
 from nearsame.sources.json_keys import extend_lines
 from nearsame.sources.jsonl import JsonLines
+from nearsame.sources.parquet import Parquet
 from nearsame.sources.parts import FilePart
 from nearsame.sources.select import together
 from nearsame.stages.clusters.keepers import Decided
@@ -48,12 +51,13 @@ def write_one(  # noqa: PLR0913  (what was decided about what, where it goes, an
     kept = list(chosen_of(run, decided, stay=True))
     if place.is_stream:
         run.inputs.require_unchanged()
-        with run.clock("writing"):
+        with run.clock("writing", run.reading.size_bytes):
             _print(_lines(run, kept, drop_unreadable=drop_unreadable))
         return replace(stats, seconds=run.seconds)
     there = folder.require_place(place.typed, run.inputs, folder=False, overwrite=overwrite)
-    with folder.appearing(there) as made, run.clock("writing"):
-        _write(run, kept, place, made, drop_unreadable=drop_unreadable)
+    with folder.appearing(there) as made, run.clock("writing", run.reading.size_bytes):
+        how = {"call": run.call, "recipe": stats.recipe, "written": {"drop_unreadable": drop_unreadable}}
+        _write(run, kept, place, made, how)
         written = {"documents": stats.kept, "out": made.stat().st_size}
     return replace(stats, seconds=run.seconds, bytes={**stats.bytes, "writing": written})
 
@@ -67,17 +71,22 @@ def _print(lines: Iterator[Any]) -> None:
     sys.stdout.buffer.flush()
 
 
-def _write(run: Run, kept: Sequence[Picked], place: Destination, made: Path, *, drop_unreadable: bool) -> None:
+def _write(run: Run, kept: Sequence[Picked], place: Destination, made: Path, how: dict[str, Any]) -> None:
+    drop_unreadable = how["written"]["drop_unreadable"]
     form, only = place.form.name if place.form else "", kept[0].part
     packing = (only.format, only.compression) if isinstance(only, FilePart) and not said_of(run, only) else None
     if len(kept) == 1 and packing == (form, place.compression):
-        only.copy(made, _removed(kept[0], drop_unreadable=drop_unreadable), drop_unread=drop_unreadable)
+        removed = _removed(kept[0], drop_unreadable=drop_unreadable)
+        if isinstance(only, (Feather, Parquet)):
+            only.copy(made, removed, drop_unread=drop_unreadable, metadata=metadata_of(how))
+        else:
+            only.copy(made, removed, drop_unread=drop_unreadable)
     elif form == "jsonl":
         with made.open("wb") as raw, compressor(raw, place.compression) as out:
             out.writelines(_lines(run, kept, drop_unreadable=drop_unreadable))
     else:
         tables = [table_of(run, chosen) for chosen in kept]
-        lists.write_as(place, together(tables, [chosen.part.name for chosen in kept]), made)
+        lists.write_as(place, with_call(together(tables, [chosen.part.name for chosen in kept]), how), made)
 
 
 def _lines(run: Run, kept: Sequence[Picked], *, drop_unreadable: bool) -> Iterator[Any]:

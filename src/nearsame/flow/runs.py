@@ -23,6 +23,7 @@ from nearsame.clock import Clock
 from nearsame.files.inputs import Files, Inputs, names_of
 from nearsame.files.passed_over import PassedOver
 from nearsame.flow.arrays import Arrays
+from nearsame.flow.calls import with_call
 from nearsame.flow.corpus import State
 from nearsame.flow.evidence import PageFacts, sides
 from nearsame.flow.layers import Layers
@@ -163,7 +164,9 @@ class Run:
         Raises:
             OutputError: It cannot be written, or would lie in a source or over one.
         """
-        lists.write_file(path, lambda: table, self.inputs, overwrite=overwrite, spreadsheet=spreadsheet)
+        how = {"call": self.call, "recipe": self.recipe, "written": {"spreadsheet": spreadsheet}}
+        told = lambda: with_call(table, how)  # noqa: E731  (made when it is needed)
+        lists.write_file(path, told, self.inputs, overwrite=overwrite, spreadsheet=spreadsheet)
 
     @property
     def page_counts(self) -> dict[str, Any]:
@@ -174,6 +177,11 @@ class Run:
         cut = aside.pop("cut", 0)
         passed = dict(sorted(aside.items(), key=lambda pair: (-pair[1], pair[0])))
         return {"passed_over": passed, "cut": cut, **dict.fromkeys(TALLIES, 0), **self.state.corpus.engine.tallies}
+
+    @property
+    def recipe(self) -> dict[str, Any]:
+        """What decided the answer."""
+        return {**self.state.method.record(), **self.settings, **self._reading_settings}
 
     @property
     def _reading_settings(self) -> dict[str, Any]:
@@ -242,7 +250,7 @@ class Run:
             thread_seconds={step: round(seconds, 4) for step, seconds in self.state.corpus.engine.seconds.items()},
             bytes_read=self.reading.size_bytes,
             room=self.state.corpus.engine.room,
-            recipe={**self.state.method.record(), **self.settings, **self._reading_settings},
+            recipe=self.recipe,
             versions={"nearsame": __version__, **versions(_PACKAGES)},
         )
 

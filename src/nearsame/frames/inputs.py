@@ -19,7 +19,7 @@ from nearsame.engines.spark.verbs import Verbs
 from nearsame.errors import ColumnError, ConfigError, SourceError
 from nearsame.files.inputs import several
 from nearsame.sources import Columns
-from nearsame.sources.columns import Chosen, choose
+from nearsame.sources.columns import Chosen, choose, option_of
 from nearsame.sources.memory import in_memory
 
 __all__ = [
@@ -39,6 +39,7 @@ _OWN = "nearsame_"  # names that begin with it are ours
 _MOJIBAKE = "\N{REPLACEMENT CHARACTER}"
 _INTEGERS = ("tinyint", "smallint", "int", "bigint")
 _NUMBERS = ("float", "double")
+_NO_SCALARS = ("array<", "map<", "struct<", "vari")
 _SPELT = (*_NUMBERS, "timestamp", "binary", "interval")  # in another way than one machine does
 _PLAIN_SCALE = 6  # of decimals: smaller ones are written with an exponent on one machine
 _NO_TYPE = "void"
@@ -103,7 +104,7 @@ def part_of(given: Given, columns: Columns, *, numbers: Collection[str] = (), st
     _require_names([name for name in given.frame.columns if name != UNREAD], given.name)
     strings = [name for name, kind in types.items() if _is_text(kind)]
     chosen = choose(columns, list(types), strings, given.name)
-    _require_types(chosen, types, given.name)
+    _require_types(chosen, types, given.name, columns)
     orders = {name: types[name] for name in chosen.order}
     part = FramePart(given.name, given.frame, chosen, orders, given.delimited)
     part = replace(part, ignored=given.ignored, broken=given.broken)
@@ -190,11 +191,11 @@ def _is_text(kind: str) -> bool:
     return kind.startswith(("string", "varchar", "char"))
 
 
-def _require_types(chosen: Chosen, types: dict[str, str], source: str) -> None:
+def _require_types(chosen: Chosen, types: dict[str, str], source: str, columns: Columns) -> None:
     """Refuse columns of types that cannot be read as what they are named for."""
     for name, option, what, fits in (
-        (chosen.text, "--text-column", "text", lambda kind: _is_text(kind) or kind in ("binary", _NO_TYPE)),
-        (chosen.id, "--id-column", "a scalar", lambda kind: not kind.startswith(("array<", "map<", "struct<", "vari"))),
+        (chosen.text, option_of(columns, "text"), "text", lambda kind: _is_text(kind) or kind in ("binary", _NO_TYPE)),
+        (chosen.id, option_of(columns, "id"), "a scalar", lambda kind: not kind.startswith(_NO_SCALARS)),
         (chosen.items, "--features-column", "a list of strings or integers", _holds_items),
         (chosen.vectors, "--vector-column", "a list of numbers", _holds_numbers),
     ):
@@ -204,7 +205,7 @@ def _require_types(chosen: Chosen, types: dict[str, str], source: str) -> None:
             raise ColumnError(message, hint=hint.get(what, f"Choose a list column with {option}."))
     if chosen.id is not None and _is_spelt(types[chosen.id]):
         message = f"{source}: column {chosen.id!r} is {types[chosen.id]}, which Spark spells in its own way"
-        raise ColumnError(message, hint="Cast it to string first, or choose another --id-column.")
+        raise ColumnError(message, hint=f"Cast it to string first, or choose another {option_of(columns, 'id')}.")
 
 
 def _is_spelt(kind: str) -> bool:

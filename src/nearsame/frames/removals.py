@@ -94,7 +94,7 @@ class FrameRemovals(ABC):
             if written != known.kept:
                 message = f"the source changed: {known.kept:,} documents were to stay, and {written:,} were read again"
                 raise SourceError(message, hint="Give one that stays the same: persist it, or write it to files first.")
-            return known.record()
+            return {**known.record(), "call": run.read.call, "written": {"pairs": choices.pairs}}
 
         frames = {"kept": self.records(stay=True), "removed": self.table, "clusters": self.clusters}
         with run.clock("writing"):

@@ -1,9 +1,9 @@
 """What `dedup` and `pairs` do where the engine is Spark: arguments to frames, frames to answers."""
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -58,6 +58,7 @@ class Request:
         strict: whether a record that cannot be read is an error.
         audited: whether recall, residual duplicates and precision are measured.
         here: the same question to one machine, about tables.
+        call: what was asked, so that it can be asked again.
     """
 
     engine: Spark
@@ -67,6 +68,7 @@ class Request:
     strict: bool = False
     audited: bool = False
     here: Callable[[tuple[Any, Any], Columns, Clock], Any] | None = None
+    call: Mapping[str, Any] = field(default_factory=dict)
 
     def dedup(self, source: Any, against: Any, keep: Keep, settings: dict[str, Any]) -> Result:
         """Near-duplicates, and which of them stay."""
@@ -142,7 +144,7 @@ class Request:
         parts = [part for side in sides for part in side.parts]
         unread = tuple(unread_file for part in parts for unread_file in unread_files(part))
         ignored = sum(part.ignored for part in parts)
-        return FrameReading(sides, verbs, _paths(source, against), unread, ignored, tuple(_notes(parts)))
+        return FrameReading(sides, verbs, _paths(source, against), unread, ignored, tuple(_notes(parts)), self.call)
 
     def _by_one_machine(self, read: FrameReading) -> tuple[Any, FrameReading]:
         """(what it finds, or None where there is too much for it; what there is to say of what was read)."""

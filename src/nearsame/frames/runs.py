@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -55,6 +55,7 @@ class FrameReading:
         unread: of which file how many records could not be read, and why.
         num_ignored: files of no known format.
         notes: what one must know of what was read.
+        call: what was asked, so that it can be asked again.
     """
 
     sides: tuple[FrameSide, ...]
@@ -63,6 +64,7 @@ class FrameReading:
     unread: tuple[tuple[str, int, str], ...] = ()
     num_ignored: int = 0
     notes: tuple[str, ...] = ()
+    call: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def num_unread(self) -> int:
@@ -86,6 +88,11 @@ class FrameRun:
     def num_ignored(self) -> int:
         """How many these are."""
         return self.read.num_ignored
+
+    @property
+    def stats(self) -> Stats:
+        """What is known before anything is decided."""
+        raise NotImplementedError
 
     @property
     def session(self) -> Any:
@@ -112,7 +119,7 @@ class FrameRun:
         refuse_on_spark(spreadsheet=spreadsheet or None)
         format_of(path)
         self.check_target(path, DONE, overwrite=overwrite)
-        write_frame(self.session, path, table)
+        write_frame(self.session, path, table, {"call": self.read.call, "recipe": self.stats.recipe})
 
     def check_target(self, target: str | Path, mark: str, *, overwrite: bool) -> list[str]:
         """See that a folder may be written; what to say of leftovers beside it.

@@ -20,6 +20,7 @@ from nearsame.outputs.folder import require_place
 __all__ = ["DONE", "STATS", "check_target", "format_of", "write_folder", "write_frame"]
 
 STATS, DONE = "stats.json", "_SUCCESS"  # what tells that nearsame, or Spark, wrote a folder
+MADE = "_call.json"  # which no reader of parts takes for one
 _WRITTEN = ("", "kept", "kept/part-0.zstd.parquet", "part-0.parquet", "part-0.json", "part-0.csv")  # as patterns see it
 _FORMATS = {".parquet": "parquet", ".jsonl": "json", ".csv": "csv"}
 
@@ -104,9 +105,10 @@ def write_folder(
         home.inside(STATS).write_text(json.dumps(record(written), indent=2, ensure_ascii=False) + "\n")
 
 
-def write_frame(session: Any, target: str | Path, frame: Any) -> None:
-    """Write a frame as a folder of parts in the format that its name ends with."""
+def write_frame(session: Any, target: str | Path, frame: Any, record: Mapping[str, Any]) -> None:
+    """Write a frame as a folder of parts in the format that its name ends with, and how it was made."""
     kind = format_of(target)
     with plainly(), appearing(place_at(session, target)) as home:
         options = {"header": True, "escape": '"'} if kind == "csv" else {}
         frame.write.format(kind).options(**options).save(home.address)
+        home.inside(MADE).write_text(json.dumps(record, indent=2, ensure_ascii=False, default=str) + "\n")

@@ -1,8 +1,10 @@
 """How far a run is, in words: one plain line every few seconds, on standard error or for the logging of a program.
 
 1. Steps of the flow are called by what they do for the user.
-2. Time left is estimated from bytes on disk: those of a step against those that this process has read since, for
-   compressed and columnar files alike, where bytes of text say nothing; where the system does not count, none is shown.
+2. Time left is that of the whole run. Of a step that reads it is estimated from bytes on disk: those of the step
+   against those that this process has read since, for compressed and columnar files alike, where bytes of text say
+   nothing; where the system does not count, none is shown. What follows is reckoned by what such steps take for each
+   second of reading, and corrected by each of them that ends; of a step that takes longer, no time is told.
 3. Whoever calls nearsame from Python has the lines in the logger `nearsame`, at the level INFO: who does not ask for
    it sees nothing, and it costs nothing.
 """
@@ -11,12 +13,15 @@ import logging
 import re
 import sys
 import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from nearsame.clock import Progress, Silent
 from nearsame.printable import printable
 
-__all__ = ["Lines", "StepSoFar", "logged"]
+__all__ = ["READS", "WRITES", "Lines", "RunSoFar", "StepSoFar", "logged", "time_left"]
+
+READS, WRITES = "features", "writing"  # the step that all others are measured by, and the last one
 
 _STEPS = {
     "features": "reading",
@@ -34,6 +39,8 @@ _STEPS = {
     "verifying witnesses": "comparing with witnesses",
 }
 _EVERY_SECONDS = 3.0
+_WRITING = 1.4  # seconds for one of reading
+_SURE = 0.1  # of the seconds of reading: what was reckoned weighs as much as steps of so many that are over
 
 _logger = logging.getLogger("nearsame")
 
@@ -47,12 +54,17 @@ class StepSoFar:
     """What has been read in a step, and how far that is."""
 
     def __init__(self, stage: str, total_bytes: int | None) -> None:
-        self.name = _STEPS.get(stage, stage)
+        self.stage, self.name = stage, _STEPS.get(stage, stage)
         self.total = total_bytes
         self.documents = 0
         self._text_bytes = 0
         self._began = time.monotonic()
         self._read_before = _bytes_read()
+
+    @property
+    def seconds(self) -> float:
+        """Since it began."""
+        return time.monotonic() - self._began
 
     def add(self, documents: int, num_bytes: int) -> None:
         """Count documents that were read, and the bytes of their text."""
@@ -68,11 +80,11 @@ class StepSoFar:
         done = self.done()
         if not self.total or not 0 < done < self.total:
             return None  # files that were read ahead say nothing of the work that they make
-        return (time.monotonic() - self._began) * (self.total - done) / done
+        return self.seconds * (self.total - done) / done
 
     def __str__(self) -> str:
         megabytes = self._text_bytes / 1e6
-        speed = megabytes / max(time.monotonic() - self._began, 1e-3)
+        speed = megabytes / max(self.seconds, 1e-3)
         if not self.documents:
             return ""
         return f"{self.documents:,} documents, {_short(megabytes)} MB, {_short(speed)} MB/s"
@@ -92,22 +104,85 @@ def _bytes_read() -> int:
     return int(line[1]) if line else 0
 
 
+class RunSoFar:
+    """Which step a run is at, and how long what is left of it will take."""
+
+    def __init__(self, *, writes: bool = False) -> None:
+        self._writes = writes
+        self.step = StepSoFar("", None)
+        self._ahead: list[tuple[str, float]] = []  # steps, and what each takes for a second of reading
+        self._share = 0.0  # the same of this one
+        self._reading = self._taken = self._reckoned = 0.0  # seconds: of reading, and of steps behind it that are over
+
+    def expect(self, shares: Sequence[tuple[str, float]]) -> None:
+        """These steps are to come, in this order; each takes so many seconds for one of reading."""
+        self._ahead = [*shares, *([(WRITES, _WRITING)] if self._writes else [])]
+
+    def foreseen(self, seconds: Mapping[str, float]) -> None:
+        """Steps of these names will take so long, if they come."""
+        unit = self._reading * self._pace() or 1.0
+        self._ahead = [(name, seconds[name] / unit if name in seconds else share) for name, share in self._ahead]
+
+    def begin(self, stage: str, total_bytes: int | None) -> None:
+        """A step begins, and the one before is over."""
+        if self.step.stage == READS:
+            self._reading = self.step.seconds
+        elif self._share:
+            self._taken += self.step.seconds
+            self._reckoned += self._share * self._reading
+        names = [name for name, _ in self._ahead]
+        at = names.index(stage) if stage in names else -1
+        self._share = self._ahead[at][1] if at >= 0 else 0.0
+        self._ahead = self._ahead[at + 1 :]
+        self.step = StepSoFar(stage, total_bytes)
+
+    def seconds_left(self) -> float | None:
+        """Of the whole run; None where that is not known."""
+        own, reading = self.step.seconds_left(), self._reading * self._pace()
+        if own is None and self._share and not self.step.total:
+            own = self._share * reading - self.step.seconds
+        if own is None or own < 0:
+            return None
+        if self.step.stage == READS:
+            reading = self.step.seconds + own
+        return own + reading * sum(share for _, share in self._ahead)
+
+    def _pace(self) -> float:
+        """How much longer than reckoned steps take, by those that are over."""
+        sure = _SURE * self._reading
+        return (self._taken + sure) / (self._reckoned + sure) if sure else 1.0
+
+
+def time_left(seconds: float | None) -> str:
+    """In words; nothing where it is not known.
+
+    >>> time_left(12), time_left(600), time_left(9000), time_left(None)
+    ('12 s left', '10 min left', '2.5 h left', '')
+    """
+    if seconds is None:
+        return ""
+    if seconds < 120:
+        return f"{seconds:.0f} s left"
+    return f"{seconds / 60:.0f} min left" if seconds < 7200 else f"{seconds / 3600:,.1f} h left"
+
+
 class Lines:
     """Plain lines, one every few seconds at most."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, writes: bool = False) -> None:
         self._last = time.monotonic()
-        self._step = StepSoFar("", None)
+        self._run = RunSoFar(writes=writes)
+        self.expect, self.foreseen = self._run.expect, self._run.foreseen
 
     def begin(self, stage: str, total_bytes: int | None = None) -> None:
         """Count from zero, as a step begins."""
-        self._step = StepSoFar(stage, total_bytes)
-        self._say()
+        self._run.begin(stage, total_bytes)
+        self.tick()
 
     def add(self, documents: int, num_bytes: int) -> None:
         """Called when this many more documents, and bytes of text, have been read."""
-        self._step.add(documents, num_bytes)
-        self._say()
+        self._run.step.add(documents, num_bytes)
+        self.tick()
 
     def note(self, text: str) -> None:
         """A line of its own."""
@@ -116,13 +191,14 @@ class Lines:
     def end(self) -> None:
         """Do nothing: the lines that were written stay."""
 
-    def _say(self) -> None:
+    def tick(self) -> None:
+        """Say how far it is, if that was long ago; called now and then, from any thread."""
         if time.monotonic() - self._last < _EVERY_SECONDS:
             return
         self._last = time.monotonic()
-        left = self._step.seconds_left()
-        said = [str(self._step), "" if left is None else f"about {left:.0f} s left"]
-        self._write(": ".join(filter(None, [self._step.name, ", ".join(filter(None, said))])))
+        step, left = self._run.step, time_left(self._run.seconds_left())
+        said = ", ".join(filter(None, [str(step), left and f"about {left}"]))
+        self._write(": ".join(filter(None, [step.name, said])))
 
     def _write(self, line: str) -> None:
         sys.stderr.write(f"{line}\n")

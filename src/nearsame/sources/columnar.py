@@ -2,7 +2,7 @@
 
 import shutil
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -99,21 +99,27 @@ class Columnar(FilePart):
         annotations: Annotations | TextChange | None = None,
         *,
         drop_unread: bool = False,
+        metadata: Mapping[bytes, bytes] | None = None,
     ) -> None:
-        """Write the same kind of file to `target` without the `removed` positions (ascending), or with annotations."""
+        """Write the same kind of file to `target` without the `removed` positions (ascending), or with annotations.
+
+        With metadata, the schema has these, too, where the format has a place for them.
+        """
         self.require_unchanged()
         with self.whole(lambda _: None) as source, damage(self.name):
             opened = self._opened(source, lambda _: None)
             if source is None or opened is None:
                 self.copy_unread(target, drop=drop_unread)
                 return
-            if annotations is None and not len(removed):
+            if annotations is None and metadata is None and not len(removed):
                 if not (drop_unread and self.unread(opened, source)):
                     copy_raw(self.file, target)
                     return
                 opened = self.reader(source)
             schema = self.schema(opened)
             schema = schema if annotations is None else annotated_schema(schema, annotations, self.name)
+            if metadata is not None:
+                schema = schema.with_metadata({**(schema.metadata or {}), **metadata})
             with sink(target, self.compression) as out:
                 with self.writer(out, schema, opened, source) as writer:
                     self.rewrite(writer, opened, removed, annotations)

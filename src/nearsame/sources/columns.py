@@ -33,6 +33,7 @@ __all__ = [
     "choose",
     "is_stringlike",
     "not_finite",
+    "option_of",
     "pieces",
     "plain_values",
     "records",
@@ -80,9 +81,9 @@ def choose(columns: Columns, names: Sequence[str], strings: Collection[str], sou
     if codes == CODE and codes not in names and len(names) == 1:
         codes = names[0]  # the only one there is
     for option, name in (
-        (_option("text", columns.against_text), columns.text),
+        (option_of(columns, "text"), columns.text),
         ("--html-column", columns.html),
-        (_option("id", columns.against_id), columns.id),
+        (option_of(columns, "id"), columns.id),
         *(("--keep or --group-by", name) for name in order),
         ("--features-column", columns.items),
         ("--vector-column", columns.vectors),
@@ -117,9 +118,10 @@ def _guess(columns: Columns, names: Sequence[str], strings: Collection[str], sou
     raise ColumnError(f"{source} has {problem} and none named 'text' or 'content'", hint=_hint("--text-column", names))
 
 
-def _option(of: str, named_apart: str | None) -> str:
-    """What names a column: of the `against` side where it is named for that one (see `Columns.of_side`)."""
-    return f"--{of}-column" if named_apart is None else f"--against-{of}-column"
+def option_of(columns: Columns, what: str) -> str:
+    """What names the column of text or id: that of the `against` side where it is named apart (`Columns.of_side`)."""
+    named_apart = columns.against_text if what == "text" else columns.against_id
+    return f"--{what}-column" if named_apart is None else f"--against-{what}-column"
 
 
 def _hint(option: str, names: Sequence[str]) -> str:
@@ -154,8 +156,9 @@ def records(  # noqa: PLR0913, PLR0917  (what is read, from where, as what)
         start += len(whole)
         piece, positions = _not_too_long(whole, chosen, all_places, skip, source, columns)
         column = {name: plain_values(piece.column(name)) for name in chosen.names()}
-        texts = None if chosen.text is None else _texts(column[chosen.text], chosen.text, source)
-        ids = None if chosen.id is None else _ids(column[chosen.id], chosen.id, source)
+        texts = None if chosen.text is None else _texts(column[chosen.text], chosen.text, source, columns)
+        option = option_of(columns, "id")
+        ids = None if chosen.id is None else _ids(column[chosen.id], chosen.id, source, option)
         orders = {name: column[name] for name in chosen.order}
         items = None if chosen.items is None else _items(column[chosen.items], chosen.items, source)
         vectors = None if chosen.vectors is None else _vectors(column[chosen.vectors], chosen.vectors, source)
@@ -286,7 +289,7 @@ def plain_values(column: pa.Array) -> pa.Array:
     return _castable(column)
 
 
-def _texts(column: pa.Array, name: str, source: str) -> pa.Array:
+def _texts(column: pa.Array, name: str, source: str, columns: Columns) -> pa.Array:
     kind = column.type
     if pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
         return column.cast(pa.large_binary()).view(pa.large_string())  # checked by `_not_utf8`
@@ -295,19 +298,19 @@ def _texts(column: pa.Array, name: str, source: str) -> pa.Array:
     if pa.types.is_null(kind):
         return pa.nulls(len(column), pa.large_string())
     message = f"{source}: column {name!r} is {kind}, not text"
-    raise ColumnError(message, hint="Choose a string column with --text-column.")
+    raise ColumnError(message, hint=f"Choose a string column with {option_of(columns, 'text')}.")
 
 
-def _ids(column: pa.Array, name: str, source: str) -> pa.Array:
+def _ids(column: pa.Array, name: str, source: str, option: str = "") -> pa.Array:
     kind = column.type
     if pa.types.is_nested(kind):
-        raise ColumnError(f"{source}: column {name!r} is {kind}, not a scalar", hint="Choose another --id-column.")
+        raise ColumnError(f"{source}: column {name!r} is {kind}, not a scalar", hint=f"Choose another {option}.")
     is_bytes = pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind)
     try:
         ids = column.cast(pa.large_binary()).view(pa.large_string()) if is_bytes else column.cast(pa.large_string())
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:  # intervals, a zone that nobody knows
         message = f"{source}: column {name!r} of type {kind} gives no ids: {str(error).partition(chr(10))[0]}"
-        raise ColumnError(message, hint="Choose another --id-column.") from None
+        raise ColumnError(message, hint=f"Choose another {option}.") from None
     if not _not_utf8(ids):
         return ids.cast(pa.string())
     # bytes that may not be UTF-8: an id only has to be tellable from others

@@ -17,6 +17,7 @@ import pyarrow as pa
 from nearsame.answers.leaks import BenchmarkCounts, LeakStats
 from nearsame.arrow import Rows
 from nearsame.files.passed_over import PassedOver
+from nearsame.flow.calls import with_call
 from nearsame.outputs import folder, lists
 from nearsame.outputs.destinations import by_ending, meaning, require_folder
 from nearsame.outputs.leaks import leaks_markdown, leaks_page
@@ -194,7 +195,8 @@ class Leaks:
                 require_folder(directory, f"remove={remove}")
             with self._searched.clock("writing"):
                 read = self._searched.inputs
-                lists.write_file(os.fspath(directory), lambda: self.spans, read, overwrite=overwrite, spreadsheet=False)
+                told = lambda: with_call(self.spans, {"call": self._searched.call})  # noqa: E731  (made when it is needed)
+                lists.write_file(os.fspath(directory), told, read, overwrite=overwrite, spreadsheet=False)
             return replace(self.stats, seconds=self._searched.seconds)
         searched, here = self._searched, isinstance(self._searched.reading, Reading)
         place = folder.require_place(directory, searched.inputs, overwrite=overwrite) if here else None
@@ -209,6 +211,7 @@ class Leaks:
         record = {**self.record(), "stats": stats.record(), "remove": remove}
         with searched.clock("writing"):
             if place is None:
+                record |= {"call": searched.call, "written": {"remove": remove}}
                 write_on_spark(searched, cuts, directory, tables, record)
             else:
                 self._write(place, cuts, tables, record)

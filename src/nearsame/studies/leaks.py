@@ -5,7 +5,6 @@
 3. What is found is in the words of the document, at the threshold that was asked for; nothing else is.
 """
 
-import os
 from collections.abc import Iterator
 from typing import Annotated, Any, Unpack
 
@@ -18,7 +17,7 @@ from nearsame.engines.local import Local
 from nearsame.errors import SourceError
 from nearsame.files.inputs import Inputs, names_of, several
 from nearsame.files.passed_over import PassedOver
-from nearsame.flow.calls import names_given
+from nearsame.flow.calls import asked_of, names_given, of_command
 from nearsame.flow.checks import chosen_spark
 from nearsame.flow.options import DocumentOptions, EngineOption, FileOptions, StrictOptions, ThreadOptions
 from nearsame.flow.page_reading import require_pages, with_encoding, with_max_record, with_pages
@@ -152,9 +151,16 @@ def leaks(train: Any, evals: Any, **options: Unpack[LeakOptions]) -> Leaks:
             clock,
             settings,
             options["threads"],
-            {"folder": os.getcwd(), "evals": {name: names_given(source) for name, source in named}},  # noqa: PTH109  (a text)
+            _call(train, named, options),
         )
     )
+
+
+def _call(train: Any, named: list[tuple[str, Any]], options: LeakOptions) -> dict[str, Any]:
+    """What was asked, so that it can be asked again."""
+    evals = {name: names_given(source) for name, source in named}
+    where = {} if options["engine"] is None else {"engine": "spark"}
+    return of_command("leaks", source=names_given(train), evals=evals, options=asked_of(options), **where)
 
 
 def _search_on_spark(

@@ -19,10 +19,12 @@ from typing import Any, Unpack
 import pyarrow as pa
 
 from nearsame.files.inputs import Inputs
+from nearsame.flow.calls import asked_of, names_given, of_command
 from nearsame.outputs import folder, lists
 from nearsame.outputs.tables import skipped_table
 from nearsame.recipes.arguments import checked, require_number
 from nearsame.recipes.choices import Preferred, TableFormat
+from nearsame.recipes.methods import Recipe
 from nearsame.recipes.urls import CanonicalUrl
 from nearsame.web.mirror_groups import KINDS, MirrorGroups, bare
 from nearsame.web.preferring import Prefer
@@ -101,6 +103,7 @@ class Mirrors:
     _counts: Counts
     _inputs: Inputs
     _groups: MirrorGroups
+    _call: Mapping[str, Any]
 
     def __repr__(self) -> str:
         return f"Mirrors({len(self._pairs):,} prefix pairs, {len(self._crawl.places):,} pages)"
@@ -196,7 +199,8 @@ class Mirrors:
             for name, table in (("mirrors", self.table), ("map", self.map), ("alternatives", self.alternatives)):
                 path = home / f"{name}.{tables}"
                 lists.writer(path)(table, path)
-            folder.write_json(self.record(), home / "stats.json")
+            said = {"call": self._call, "written": {"tables": tables}}
+            folder.write_json({**self.record(), **said}, home / "stats.json")
 
     def _row(self, pair: Pair) -> tuple[Any, ...]:
         group = self._groups.of[SitePath(*pair[:2])]
@@ -297,7 +301,27 @@ def mirrors(
     pairs, counts = find_pairs(Sites(contents), how)
     groups = MirrorGroups(crawl, pairs, policy)
     _ = groups.ranks  # a policy that cannot be applied is refused now
-    return Mirrors(how, policy, alternatives, crawl, pairs, counts, inputs, groups)
+    call = of_command(
+        "mirrors",
+        source=names_given(source),
+        prefer=prefer,
+        alternatives=alternatives,
+        thresholds=asdict(how),
+        recipe=None if recipe is None else recipe.record(),
+        **_said(options),
+    )
+    return Mirrors(how, policy, alternatives, crawl, pairs, counts, inputs, groups, call)
+
+
+def _said(options: PageOptions) -> dict[str, Any]:
+    """What a call says of the pages that it reads, JSON-able."""
+    method, clusters = options["method"], options["clusters"]
+    others = {name: value for name, value in options.items() if name not in ("method", "clusters")}
+    return {
+        "method": method.record() if isinstance(method, Recipe) else method,
+        "clusters": None if clusters is None else names_given(clusters),
+        "options": asked_of(others),
+    }
 
 
 def _table(rows: Sequence[tuple[Any, ...]], schema: pa.Schema) -> pa.Table:
