@@ -246,7 +246,7 @@ def test_what_is_no_output_of_dedup_is_told(tmp_path: Path) -> None:
     assert [
         [
             f"error: {file} is a file, and what can be verified is a folder",
-            "hint: Name a folder that dedup -o wrote. A file of pairs or kept records does not say how it was made.",
+            "hint: Name a folder that dedup -o wrote. A file of pairs or kept records has no proof beside it.",
         ],
         [f"error: {tmp_path / 'none'} does not exist", "hint: Check the path."],
         [

@@ -240,7 +240,7 @@ def _require_output(home: Path) -> None:
         raise SourceError(f"{home} does not exist", hint="Check the path.")
     if not home.is_dir():
         message = f"{home} is a file, and what can be verified is a folder"
-        raise SourceError(message, hint=f"{_HINT} A file of pairs or kept records does not say how it was made.")
+        raise SourceError(message, hint=f"{_HINT} A file of pairs or kept records has no proof beside it.")
     if (home / "removed").is_dir() and not (home / "removed.parquet").exists():
         message = f"{home} was written on Spark, and only what one machine has written can be verified"
         raise SourceError(message, hint="Run dedup without --engine spark to have an output that can be.")
