@@ -106,17 +106,16 @@ class Readers:
             return
         opened.put(None)
         try:
-            first: _Question | None
-            while (first := self._queue.get()) is not None:
-                some, other = self._company(first)
+            first = self._queue.get()
+            while first is not None:
+                some, behind = self._company(first)
                 _answer(index, some)
-                if other is not None:
-                    _answer(index, [other])
+                first = behind or self._queue.get()
         finally:
             index.close()
 
     def _company(self, first: _Question) -> tuple[list[_Question], _Question | None]:
-        """(a question and those of its kind that wait behind it, one of another kind that was taken with them)."""
+        """(a question and those of its kind that wait behind it, the next one that was taken with them)."""
         some = [first]
         with contextlib.suppress(queue.Empty):
             while first.kind is not None and len(some) < _TOGETHER:
