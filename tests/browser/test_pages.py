@@ -44,9 +44,11 @@ def filled():
 
 
 @pytest.fixture(scope="module")
-def served():
+def served(tmp_path_factory):
     """A service around them."""
-    with running(filled().open, timeout=PATIENCE) as found:
+    path = str(tmp_path_factory.mktemp("decided") / "d.tsv")
+    with running(filled().open, decisions=path, timeout=PATIENCE) as found:
+        found.client.post("/side-by-side", data={"a": "harbour/ferry", "b": "notice 17?", "choice": "unsure"})
         yield found
 
 
@@ -115,7 +117,7 @@ def test_clusters_are_browsed_the_largest_first(served, page):
     page.goto(served.url)
     follow(page, page.get_by_role("link", name="Clusters", exact=True))
     sizes = [int(cell) for cell in page.locator("tbody td:first-child").all_inner_texts()]
-    assert 50 == len(sizes)
+    assert 25 == len(sizes)
     assert sorted(sizes, reverse=True) == sizes
     first = page.locator("tbody th a").first.inner_text()
     follow(page, page.get_by_role("link", name="Smaller ones"))
@@ -292,6 +294,8 @@ def test_every_page_can_be_used_by_everybody(served, chromium, scheme, width):
         "/document?id=harbour/ferry",
         f"/side-by-side?{both}",
         "/about",
+        "/search?q=harbour",
+        "/decisions",
         "/document?id=no",
     ):
         page.goto(served.url + address)

@@ -102,11 +102,11 @@ class FakeIndex:
         """Its text."""
         return self.get(id).text
 
-    def ids(self, *, after=None, limit=None):
+    def ids(self, *, after=None, limit=None, containing=""):
         """In the order in which they were added."""
         every = list(self.shelf.documents)
         first = 0 if after is None else every.index(self.get(after).id) + 1
-        return iter(every[first:][:limit])
+        return iter([id for id in every[first:] if containing in id][:limit])
 
     def records(self, *, after=None, number=0, limit=1000):
         """As they are stored."""
@@ -127,7 +127,12 @@ class FakeIndex:
         """Each document with those that resemble it."""
         found = [(id, [m.id for m in self.duplicates(id)]) for id in list(self.shelf.documents)]
         groups = [Group(id, 1 + len(others), (id, *others)) for id, others in found if others]
-        return sorted(groups, key=lambda group: -group.size)[offset : offset + limit]
+        return sorted(groups, key=lambda group: -group.size)[offset:][:limit]
+
+    def grouped(self):
+        """Counted."""
+        groups = self.clusters(limit=None)
+        return len(groups), sum(group.size for group in groups)
 
     def stats(self):
         """Counted."""

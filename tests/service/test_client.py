@@ -34,6 +34,8 @@ CALLS = {
     "get": lambda index: index.get("a/b ü"),
     "text": lambda index: index.text("b"),
     "clusters": lambda index: index.clusters(members=2),
+    "search": lambda index: [*index.ids(containing="Example.ORG /1")],
+    "grouped": lambda index: index.grouped(),
     "ids": lambda index: [*index.ids(after="a/b ü", limit=3)],
     "stats": lambda index: replace(index.stats(), where="", bytes=0, bytes_per_document=0),
     "remove": lambda index: index.remove(["b", "nobody"]),

@@ -231,9 +231,28 @@ def test_leaders_are_those_that_lead_most(store):
     with store.reading() as read:
         assert [(b, 2), (a, 1), (c, 1)] == read.largest(10)
         assert [(a, 1)] == read.largest(1, 1)
+        assert (3, 4) == read.grouped()
         assert [numbers[6], numbers[7]] == read.followers(b)
         assert [numbers[6]] == read.followers(b, 1)
         assert {a: None, d: None, numbers[4]: a} == {n: r.leader for n, r in read.rows([a, d, numbers[4]]).items()}
+
+
+def test_ids_and_addresses_are_searched(store):
+    """All words must be there, of either; A to Z count as small; what has a meaning in a pattern has none here."""
+    names = [("Harbour/ferry", None), ("b%_", "https://Example.org/ferry"), ("c", "https://example.org/c"), ("É", None)]
+    with store.writing(None) as write:
+        first = write.reserve(len(names))
+        rows = [row(first + at)._replace(id=id, url=url) for at, (id, url) in enumerate(names)]
+        write.insert(rows, int64s([]), int64s([]))
+    with store.reading() as read:
+
+        def hits(words, after=0, limit=10):
+            return [each.id for each in read.containing(words.split(), after, limit)]
+
+        assert ["Harbour/ferry", "b%_"] == hits("ferry")
+        assert ["b%_", "c"] == hits("example.org")
+        assert (["b%_"], ["b%_"], [], ["É"]) == (hits("ferry example"), hits("%_"), hits("' é"), hits("É"))
+        assert (["Harbour/ferry"], ["b%_"]) == (hits("ferry", 0, 1), hits("ferry", first))
 
 
 def test_an_id_stands_once(store):

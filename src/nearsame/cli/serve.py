@@ -8,7 +8,7 @@ import click
 
 from nearsame.cli import options
 from nearsame.cli.options import spec
-from nearsame.errors import MissingExtraError
+from nearsame.errors import ConfigError, MissingExtraError
 from nearsame.printable import printable
 
 __all__ = ["serve"]
@@ -99,6 +99,13 @@ _listening = options.section(
         stands="none",
     ),
     spec("--read-only", is_flag=True, help="Refuse what would change the index.", stands="read and write"),
+    spec(
+        "--decisions",
+        metavar="FILE",
+        writes=options.APART,
+        help="Where what people decide on the pages is added, for `dedup --decisions`.",
+        stands="INDEX.decisions.tsv",
+    ),
 )
 _bounds = options.section(
     "Limits",
@@ -165,7 +172,7 @@ _logging = options.output(
 @_bounds
 @_logging
 @options.running_plainly
-def serve(index: str, *, no_request_log: bool, **given: Any) -> None:
+def serve(index: str, *, no_request_log: bool, decisions: str | None, **given: Any) -> None:
     """Serve an index over HTTP: JSON for programs, and pages to look at it.
 
     INDEX is what `nearsame index create` made: a file, or postgresql://... Ctrl-C or SIGTERM ends the service; what
@@ -176,7 +183,7 @@ def serve(index: str, *, no_request_log: bool, **given: Any) -> None:
     from nearsame.service import server
     from nearsame.service.settings import Settings
 
-    settings = Settings(**given, request_log=not no_request_log)
+    settings = Settings(**given, decisions=_decisions(index, decisions, given), request_log=not no_request_log)
 
     def opened(*, read_only: bool) -> Index:
         return Index.open(index, read_only=read_only)
@@ -195,6 +202,17 @@ def _require_packages() -> None:
     if missing is not None:
         message = f"the service needs a package that is not installed: {missing}"
         raise MissingExtraError.of(message, "serve")
+
+
+def _decisions(index: str, named: str | None, given: dict[str, Any]) -> str | None:
+    """The file for decisions: beside an index that is a file and may be written to."""
+    from nearsame.files.inputs import is_address
+
+    if named is not None and given["read_only"]:
+        raise ConfigError("--decisions does nothing with --read-only", hint="Leave one of the two out.")
+    if named is not None or given["read_only"] or is_address(index):
+        return named
+    return f"{index}.decisions.tsv"
 
 
 def _called(index: str) -> str:

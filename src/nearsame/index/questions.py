@@ -33,6 +33,7 @@ from nearsame.stores.base import Reader, Row, Store, Writer
 
 __all__ = ["Questions", "named"]
 
+_MOST_WORDS = 20  # that ids are searched for at once
 _AT_ONCE = 256  # documents that are asked about at once
 
 
@@ -183,28 +184,37 @@ class Questions:
                 groups.append(Group(rows[leader].id, size + 1, ids))
         return groups
 
-    def ids(self, *, after: str | None = None, limit: int | None = None) -> Iterator[str]:
+    def grouped(self) -> tuple[int, int]:
+        """How many clusters there are, and how many documents in them."""
+        with self._reading() as reader:
+            leaders, followers = reader.grouped()
+        return leaders, leaders + followers
+
+    def ids(self, *, after: str | None = None, limit: int | None = None, containing: str = "") -> Iterator[str]:
         """Ids, in the order in which documents were added.
 
         Args:
             after: Only of those after the document of this id; default: from the first one.
             limit: At most this many; default: all.
+            containing: Only of documents whose id or URL contains each of these words; A to Z are as a to z.
 
         Raises:
+            ConfigError: `containing` has too many words.
             UnknownIdError: No document has the id `after`.
         """
         if limit is not None:
             require_number("limit", limit, 1)
+        words = _words(containing)
         start = 0
         if after is not None:
             with self._reading() as reader:
                 start = self._rows(reader, [after])[0].number
-        return islice(self._ids(start, _AT_ONCE if limit is None else min(limit, _AT_ONCE)), limit)
+        return islice(self._ids(words, start, _AT_ONCE if limit is None else min(limit, _AT_ONCE)), limit)
 
-    def _ids(self, after: int, at_once: int) -> Iterator[str]:
+    def _ids(self, words: Sequence[str], after: int, at_once: int) -> Iterator[str]:
         while True:
             with self._reading() as reader:  # ended before anything is given away: the caller may ask in between
-                rows = reader.page(after, at_once)
+                rows = reader.containing(words, after, at_once) if words else reader.page(after, at_once)
             if not rows:
                 return
             after = rows[-1].number
@@ -333,6 +343,20 @@ class Questions:
 def named(reader: Reader, ids: Sequence[str], *, text: bool = False) -> dict[str, Row]:
     """The documents of those ids that are there: none of them holds what no store can keep."""
     return reader.named([id_ for id_ in ids if is_storable(id_)], text=text)
+
+
+def _words(text: str) -> list[str]:
+    """What an id or an address is searched for."""
+    words = list(dict.fromkeys("".join(map(_small, text)).split()))
+    if len(words) > _MOST_WORDS:
+        raise ConfigError(f"{len(words)} words are more than {_MOST_WORDS}", hint="Search for fewer.")
+    if not all(map(is_storable, words)):
+        raise ConfigError(f"containing={text!r} has what no id holds", hint="Leave NUL and surrogates out.")
+    return words
+
+
+def _small(letter: str) -> str:
+    return letter.lower() if letter.isascii() else letter
 
 
 def _cut(inputs: Sequence[Input]) -> Iterator[Sequence[Input]]:

@@ -18,7 +18,7 @@ from nearsame.answers.comparisons import ComparedText, Comparison, Measured, Pas
 from nearsame.outputs.console import clean
 from nearsame.outputs.report_page import ReportPage
 
-__all__ = ["NAMES", "Sources", "report", "shown_number", "verdict"]
+__all__ = ["NAMES", "Sources", "report", "shown_distance", "shown_number", "verdict"]
 
 NAMES = {
     "jaccard": "Jaccard",
@@ -105,7 +105,7 @@ def _measures(comparison: Comparison) -> Table:
         similarity = "" if measured.similarity is None else shown_number(measured.similarity, comparison.threshold)
         error = "" if not measured.error else f" ± {measured.error:.3f}"
         of = f"{measured.of}; {measured.note}" if measured.note else measured.of
-        table.add_row(NAMES[measured.name], similarity + error, _distance(measured, similarity), of, style=style)
+        table.add_row(NAMES[measured.name], similarity + error, shown_distance(measured, similarity), of, style=style)
     return table
 
 
@@ -121,7 +121,8 @@ def shown_number(value: Fraction | float, threshold: Fraction) -> str:
     return f"{rounded:.{_DIGITS}f}"
 
 
-def _distance(measured: Measured, similarity: str) -> str:
+def shown_distance(measured: Measured, similarity: str) -> str:
+    """A distance with its unit: what is counted as a whole number; one that is 1 less the similarity, as that."""
     if measured.distance is None:
         return ""
     if not measured.unit and measured.similarity is not None:

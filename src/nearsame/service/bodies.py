@@ -307,6 +307,8 @@ class Groups(BaseModel):
     """A part of the list of groups."""
 
     groups: list[GroupBody]
+    total_groups: Positive = Field(description="Of the index, however many are listed.")
+    total_documents: Positive = Field(description="In all of them.")
 
 
 class StatsBody(BaseModel):

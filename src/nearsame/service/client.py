@@ -162,19 +162,26 @@ class Client:
         groups = self._wire.ask("GET", f"/groups?{settings}")["groups"]
         return [Group(**{**group, "members": tuple(group["members"])}) for group in groups]
 
-    def ids(self, *, after: str | None = None, limit: int | None = None) -> Iterator[str]:
+    def grouped(self) -> tuple[int, int]:
+        """How many clusters there are, and how many documents in them."""
+        found = self._wire.ask("GET", "/groups?limit=1&members=1")
+        return found["total_groups"], found["total_documents"]
+
+    def ids(self, *, after: str | None = None, limit: int | None = None, containing: str = "") -> Iterator[str]:
         """Ids, in the order in which documents were added.
 
         Args:
             after: Only of those after the document of this id; default: from the first one.
             limit: At most this many; default: all.
+            containing: Only of documents whose id or URL contains each of these words; A to Z are as a to z.
         """
         if limit is not None:
             require_number("limit", limit, 1)
         left = limit
         while left is None or left > 0:
             most = _IDS if left is None else min(left, _IDS)
-            settings = {"limit": most} | ({} if after is None else {"after": after})
+            given = {"after": after, "containing": containing or None}
+            settings = {"limit": most} | {name: value for name, value in given.items() if value is not None}
             ids = self._wire.ask("GET", f"/documents?{in_query(settings)}")["ids"]
             yield from ids
             if len(ids) < most:

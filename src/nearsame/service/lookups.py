@@ -92,11 +92,11 @@ def get(id: str) -> Ask:
     return ask
 
 
-def ids(after: str | None, limit: int) -> Ask:
+def ids(after: str | None, limit: int, containing: str) -> Ask:
     """A part of the list of ids."""
 
     def ask(index: Index) -> list[str]:
-        return list(index.ids(after=after, limit=limit))
+        return list(index.ids(after=after, limit=limit, containing=containing))
 
     return ask
 
@@ -136,8 +136,8 @@ def _line(record: dict[str, Any]) -> bytes:
 def groups(limit: int, offset: int, members: int) -> Ask:
     """Documents with those that resemble them."""
 
-    def ask(index: Index) -> list[Group]:
-        return index.clusters(limit=limit, offset=offset, members=members)
+    def ask(index: Index) -> tuple[list[Group], tuple[int, int]]:
+        return index.clusters(limit=limit, offset=offset, members=members), index.grouped()
 
     return ask
 

@@ -2,10 +2,12 @@
 
 1. A template only prints; every value is escaped, in text and in attributes, and no address begins with what a document
    says.
-2. Whoever looks may read; nothing is changed here.
+2. Whoever looks may read. What changes something, a decision or a document that goes, is a form of our own pages, and
+   of somebody who may write.
 3. A browser gets its errors as a page, too, and is led to sign in where tokens are asked for.
 """
 
+import asyncio
 from functools import partial
 from importlib.resources import files
 from typing import Annotated, Any
@@ -28,7 +30,10 @@ from nearsame.service.service import Service
 
 __all__ = ["HtmlPages"]
 
-_CLUSTERS = 50
+_CLUSTERS = 25
+_HITS = 50  # of a search
+_DECISIONS = 100
+_NOTE = 1000  # characters
 _MATCHES = 10
 _COMPARED = 5  # of the matches, those that are shown side by side at once
 _SHOWN = 20_000  # characters of a document
@@ -49,8 +54,13 @@ class HtmlPages:
         add("/", self.find, methods=["GET", "HEAD"])
         add("/", self.found, methods=["POST"])
         add("/clusters", self.clusters, methods=["GET", "HEAD"])
+        add("/search", self.search, methods=["GET", "HEAD"])
         add("/document", self.document, methods=["GET", "HEAD"])
+        add("/document", self.remove, methods=["POST"])
         add("/side-by-side", self.beside, methods=["GET", "HEAD"])
+        add("/side-by-side", self.decide, methods=["POST"])
+        add("/decisions", self.decisions, methods=["GET", "HEAD"])
+        add("/decisions.tsv", self.exported, methods=["GET", "HEAD"])
         add("/about", self.about, methods=["GET", "HEAD"])
         add("/sign-in", self.sign_in, methods=["GET", "HEAD"])
         add("/sign-in", self.signed_in, methods=["POST"])
@@ -86,6 +96,19 @@ class HtmlPages:
         view = await self._ask(request, views.clusters(start, _CLUSTERS))
         return self._page(request, "clusters.html", **view)
 
+    async def search(
+        self,
+        request: Request,
+        q: Annotated[str, Setting(max_length=1000)] = "",
+        after: Annotated[str | None, Setting(max_length=1000)] = None,
+    ) -> Response:
+        """Documents by what stands in their ids and URLs."""
+        self._require(request)
+        if not q.strip():
+            return self._redirect(request, "/")
+        view = await self._ask(request, views.search(q, after, _HITS))
+        return self._page(request, "search.html", q=q, **view)
+
     async def document(
         self,
         request: Request,
@@ -99,6 +122,45 @@ class HtmlPages:
         view = await self._ask(request, views.document(id, limit, None if all else _SHOWN))
         return self._page(request, "document.html", **view)
 
+    async def remove(self, request: Request) -> Response:
+        """Take a document out of the index, if that was confirmed."""
+        form = await self._changed(request)
+        id = _field(form, "id")
+        if _field(form, "sure") != "yes":
+            raise HttpProblem(422, "invalid", "nothing was deleted: the box was not ticked")
+        await self._service.remove(request, id)
+        return self._page(request, "deleted.html", id=id)
+
+    async def decide(self, request: Request) -> Response:
+        """Write down what somebody has decided about a pair, and show it again."""
+        form = await self._changed(request)
+        decisions = self._service.decisions
+        if decisions is None:
+            raise HttpProblem(403, "read-only", "nothing can be decided here", hint=_WHY)
+        a, b, note = _field(form, "a"), _field(form, "b"), _field(form, "note")
+        if len(note) > _NOTE:
+            raise HttpProblem(422, "invalid", f"the note has {len(note):,} characters, more than {_NOTE:,}")
+        for id in (a, b):
+            await self._ask(request, lookups.get(id))  # whoever is not there cannot be decided about
+        await decisions.decide(a, b, _field(form, "choice"), note, self._who(request))
+        return self._redirect(request, f"/side-by-side?a={quote(a, safe='')}&b={quote(b, safe='')}#decide")
+
+    async def decisions(self, request: Request, start: Annotated[int, Setting(ge=0, le=1 << 53)] = 0) -> Response:
+        """What was decided, the latest first."""
+        self._require(request)
+        decisions = self._service.decisions
+        view = views.decided(decisions, start, _DECISIONS) if decisions else {"decided": None, "why": _WHY}
+        return self._page(request, "decisions.html", **view)
+
+    async def exported(self, request: Request) -> Response:
+        """The file of decisions."""
+        self._require(request)
+        if self._service.decisions is None:
+            raise HttpProblem(404, "not-found", "nothing is decided here", hint=_WHY)
+        headers = {"Content-Disposition": 'attachment; filename="decisions.tsv"'}
+        content = await asyncio.to_thread(self._service.decisions.exported)
+        return Response(content, media_type="text/tab-separated-values; charset=utf-8", headers=headers)
+
     async def beside(
         self,
         request: Request,
@@ -110,7 +172,8 @@ class HtmlPages:
         """Two documents side by side."""
         self._require(request)
         compared = await self._ask(request, views.beside(a, b, everything=all)) if a and b else None
-        return self._page(request, "beside.html", a=a, b=b, compared=compared)
+        decision = views.decision(self._service.decisions, a, b) if compared else None
+        return self._page(request, "beside.html", a=a, b=b, compared=compared, decision=decision, why=_WHY)
 
     async def about(self, request: Request) -> Response:
         """What the index holds, and how programs talk to the service."""
@@ -179,6 +242,19 @@ class HtmlPages:
     def _require(self, request: Request) -> None:
         self._service.access.require(request, "read", pages=True)
 
+    async def _changed(self, request: Request) -> FormData:
+        """The form of somebody who may change something, from a page of ours."""
+        self._service.access.require(request, "write", pages=True)
+        self._service.require_writer()
+        form = await request.form(max_files=0, max_fields=10)
+        self._service.access.require_form_key(request, _field(form, "form_key"))
+        return form
+
+    def _who(self, request: Request) -> str:
+        """Who decides: the name of the token; nobody's where none is asked for."""
+        holder = self._service.access.require(request, "write", pages=True)
+        return holder.name if holder else ""
+
     async def _ask(self, request: Request, question: Any) -> Any:
         return await self._service.ask(request, question)
 
@@ -198,6 +274,8 @@ class HtmlPages:
             "name": self._service.name,
             "holder": holder,
             "may_read": holder is not None or not access.asks,
+            "may_write": self._service.writer is not None and (not access.asks or bool(holder and holder.may_write)),
+            "decides": self._service.decisions is not None,
             "form_key": access.form_key(request) if holder else "",
         }
         return HTMLResponse(self._templates.render(template, page=page, **data))
@@ -206,6 +284,7 @@ class HtmlPages:
         return RedirectResponse(f"{_root(request.scope)}{path}", 303)
 
 
+_WHY = "Start nearsame serve without --read-only, and with --decisions FILE where the index is on a server."
 _TITLES = {
     403: "Not allowed",
     404: "Not found",

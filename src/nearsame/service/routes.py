@@ -18,7 +18,7 @@ from pydantic import Discriminator, Tag, TypeAdapter
 
 from nearsame.answers.matches import Added, Matches
 from nearsame.service import bodies, description, lookups, metrics, streaming
-from nearsame.service.changes import Adding, Removing
+from nearsame.service.changes import Adding
 from nearsame.service.limits import NDJSON, seconds_left
 from nearsame.service.problems import HttpProblem
 from nearsame.service.receiving import is_stream, refuse_settings
@@ -161,9 +161,7 @@ class Routes:
     ) -> Response:
         """Add documents; each answer names what the document resembles."""
         self._service.access.require(request, "write")
-        writer = self._service.writer
-        if writer is None:
-            raise _read_only()
+        self._service.require_writer()
         if is_stream(request):
             refuse_settings(id=id, url=url)
             if if_new and replace:
@@ -217,10 +215,13 @@ class Routes:
         request: Request,
         after: Annotated[bodies.Id | None, Setting(description="Only ids behind this one.")] = None,
         limit: Annotated[int, Setting(ge=1, le=1000)] = 100,
+        containing: Annotated[
+            str, Setting(max_length=1000, description="Only ids of documents whose id or URL has each of these words.")
+        ] = "",
     ) -> Response:
         """Ids, in the order in which documents were added; the last one is the `after` of the next request."""
         self._service.access.require(request, "read")
-        return _json({"ids": await self._service.ask(request, lookups.ids(after, limit))})
+        return _json({"ids": await self._service.ask(request, lookups.ids(after, limit, containing))})
 
     async def get(self, request: Request, id: DocumentId) -> Response:
         """A document of the index, as far as it is stored."""
@@ -231,13 +232,8 @@ class Routes:
     async def remove(self, request: Request, id: DocumentId) -> Response:
         """Remove a document from the index."""
         self._service.access.require(request, "write")
-        if self._service.writer is None:
-            raise _read_only()
         wanted = _decoded(id)
-        removed = await self._service.writer.submit(Removing(wanted), seconds_left(request.scope))
-        if not removed:
-            raise lookups.unknown()
-        self._count("removed", 1)
+        await self._service.remove(request, wanted)
         return _json({"id": wanted, "removed": True})
 
     async def duplicates(
@@ -276,8 +272,8 @@ class Routes:
     ) -> Response:
         """Documents that others were found to resemble, those with most first."""
         self._service.access.require(request, "read")
-        found = await self._service.ask(request, lookups.groups(limit, offset, members))
-        return _json({"groups": found})
+        found, totals = await self._service.ask(request, lookups.groups(limit, offset, members))
+        return _json({"groups": found, "total_groups": totals[0], "total_documents": totals[1]})
 
     async def healthz(self) -> Response:
         """Whether the process answers; needs no token."""
@@ -364,10 +360,6 @@ def found(matches: Matches) -> dict[str, Any]:
 
 def _json(content: Any) -> Response:
     return Response(orjson.dumps(content), media_type="application/json")
-
-
-def _read_only() -> HttpProblem:
-    return HttpProblem(403, "read-only", "the service only reads", hint="Start it without --read-only.")
 
 
 def _decoded(id: str) -> str:

@@ -12,10 +12,13 @@ from typing import Any
 from fastapi import Request
 
 from nearsame.service.access import Access
+from nearsame.service.changes import Removing
+from nearsame.service.decisions import Decisions
 from nearsame.service.limits import seconds_left
 from nearsame.service.logs import Log
-from nearsame.service.lookups import Later
+from nearsame.service.lookups import Later, unknown
 from nearsame.service.metrics import Metrics
+from nearsame.service.problems import HttpProblem
 from nearsame.service.readers import Readers
 from nearsame.service.receiving import Receiver
 from nearsame.service.settings import Settings
@@ -40,6 +43,7 @@ class Service:
         workers: who does what takes long by itself.
         receiver: who reads bodies.
         writer: who makes changes; None: nobody may.
+        decisions: what people decide about pairs; None: there is no place for it.
     """
 
     name: str
@@ -52,6 +56,7 @@ class Service:
     workers: WorkerProcesses
     receiver: Receiver
     writer: GroupWriter | None
+    decisions: Decisions | None = None
 
     @classmethod
     def around(cls, name: str, opener: Callable[..., Any], settings: Settings, access: Access, log: Log) -> "Service":
@@ -67,10 +72,13 @@ class Service:
             )
         workers = WorkerProcesses(settings.readers, settings.queue, metrics)
         receiver = Receiver(settings, workers)
-        return cls(name, settings, access, log, metrics, readers, health, workers, receiver, writer)
+        decisions = None if settings.decisions is None or writer is None else Decisions(settings.decisions)
+        return cls(name, settings, access, log, metrics, readers, health, workers, receiver, writer, decisions)
 
     def start(self) -> None:
         """Open the index for the writer, if there is one, and for the readers."""
+        if self.decisions is not None:
+            self.decisions.start()
         if self.writer is not None:
             self.writer.start()
         self.readers.start()
@@ -82,6 +90,26 @@ class Service:
         if isinstance(answer, Later):
             return await self.workers.run(seconds_left(request.scope), answer.task, *answer.given)
         return answer
+
+    def require_writer(self) -> GroupWriter:
+        """Who makes changes.
+
+        Raises:
+            HttpProblem: Nobody may.
+        """
+        if self.writer is None:
+            raise HttpProblem(403, "read-only", "the service only reads", hint="Start it without --read-only.")
+        return self.writer
+
+    async def remove(self, request: Request, id: str) -> None:
+        """Take a document out of the index.
+
+        Raises:
+            HttpProblem: It is not there, or nobody may change anything.
+        """
+        if not await self.require_writer().submit(Removing(id), seconds_left(request.scope)):
+            raise unknown()
+        self.metrics.documents.labels("removed").inc()
 
     def close(self, seconds: float) -> bool:
         """Write and answer what was accepted, and let go of the index, within this time; whether all of it was done."""

@@ -30,6 +30,7 @@ class Settings:
         connections: at the same time; one address has at most half of them.
         root_path: where a proxy shows the service, as /nearsame.
         allowed_hosts: names that the Host header may have besides those of this machine, where there are no tokens.
+        decisions: the file for what people decide about pairs on the pages; None: nothing can be decided there.
         request_log: whether each request has a line in the log.
     """
 
@@ -49,4 +50,5 @@ class Settings:
     connections: int = 1000
     root_path: str = ""
     allowed_hosts: tuple[str, ...] = ()
+    decisions: str | None = None
     request_log: bool = True

@@ -35,6 +35,11 @@ class Holder:
     scopes: frozenset[str]
     digest: bytes
 
+    @property
+    def may_write(self) -> bool:
+        """Whether that is allowed."""
+        return "write" in self.scopes
+
 
 @dataclass(frozen=True)
 class Tokens:

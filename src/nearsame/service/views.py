@@ -4,27 +4,32 @@
 """
 
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from typing import Any
 
 from starlette.datastructures import FormData, UploadFile
 
 from nearsame.answers.comparisons import Comparison, Measured
 from nearsame.answers.matches import IN_A_CROWD, Entry, Group, Likeness, Match, Matches
+from nearsame.errors import UnknownIdError
 from nearsame.index.index import Index
 from nearsame.outputs import marking
-from nearsame.outputs.comparison import NAMES, verdict
+from nearsame.outputs.comparison import NAMES, shown_distance, verdict
+from nearsame.outputs.promises import cut, plural
 from nearsame.service import lookups
+from nearsame.service.decisions import CHOICES, Decisions, said, undecidable
 from nearsame.service.problems import HttpProblem
+from nearsame.sources.judged import JudgedPair
 
-__all__ = ["about", "beside", "clusters", "document", "find", "text_of"]
+__all__ = ["about", "beside", "clusters", "decided", "decision", "document", "find", "search", "text_of"]
 
 _NO_TEXT = (
-    "The index keeps no texts, so the passages cannot be shown: those of an index made with"
-    " nearsame index create --store text can."
+    "This index keeps no texts, so excerpts and passages cannot be shown. To have them, make it again from its sources"
+    " and serve that one: nearsame index create NEW.ns SOURCE --store text."
 )
-_MEMBERS = 8
+_MEMBERS = 5
+_EXCERPT = 160  # characters
 _PAGES = (".html", ".htm", ".xhtml")
-_WHOLE = {"bits", "characters"}
 
 View = Callable[[Index], Any]  # the data of a page, or what a worker makes it by
 
@@ -91,12 +96,15 @@ def clusters(start: int, number: int) -> View:
     """A page of clusters."""
 
     def view(index: Index) -> dict[str, Any]:
-        groups = index.clusters(limit=number + 1, offset=start, members=_MEMBERS)
+        groups = index.clusters(limit=number + 1, offset=start, members=_MEMBERS + 1)
         shown = groups[:number]
+        (total, documents), every = index.grouped(), index.stats().documents
         return {
             "about": "A cluster is a document and those that came later and resemble it most.",
-            "caption": f"Clusters {start + 1:,} to {start + len(shown):,}",
-            "clusters": [_cluster(group) for group in shown],
+            "total": f"{documents:,} of {every:,} documents are in {total:,} {plural(total, 'cluster')}.",
+            "no_text": "" if lookups.keeps_texts(index) else _NO_TEXT,
+            "caption": f"Clusters {start + 1:,} to {start + len(shown):,} of {total:,}",
+            "clusters": [_cluster(index, group) for group in shown],
             "before": max(start - number, 0) if start else None,
             "after": start + number if len(groups) > number else None,
         }
@@ -104,9 +112,35 @@ def clusters(start: int, number: int) -> View:
     return view
 
 
-def _cluster(group: Group) -> dict[str, Any]:
+def _cluster(index: Index, group: Group) -> dict[str, Any]:
     others = [id for id in group.members if id != group.id][:_MEMBERS]
-    return {"id": group.id, "size": group.size, "members": others, "more": group.size - 1 - len(others)}
+    members = [
+        {"id": id, "similarity": index.compare(group.id, id).similarity, "excerpt": _excerpt(index.get(id).text)}
+        for id in others
+    ]
+    excerpt, left_out = _excerpt(index.get(group.id).text), group.size - 1 - len(others)
+    return {"id": group.id, "excerpt": excerpt, "size": group.size, "members": members, "more": left_out}
+
+
+def _excerpt(text: str | None) -> str:
+    words = " ".join((text or "")[: 2 * _EXCERPT].split())
+    return words if len(words) <= _EXCERPT else f"{words[:_EXCERPT].rstrip()} …"
+
+
+def search(words: str, after: str | None, limit: int) -> View:
+    """Documents whose ids or URLs contain some words, and the one of this very id first."""
+
+    def view(index: Index) -> dict[str, Any]:
+        ids = list(index.ids(containing=words, after=after, limit=limit + 1))
+        last = ids[limit - 1] if len(ids) > limit else None
+        ids, exact = ids[:limit], words.strip()
+        with suppress(UnknownIdError):
+            ids = [index.get(exact).id, *(id for id in ids if id != exact)] if after is None else ids
+        entries = map(index.get, ids)
+        hits = [{"id": entry.id, "url": entry.url, "excerpt": _excerpt(entry.text)} for entry in entries]
+        return {"hits": hits, "after": last, "is_first": after is None}
+
+    return view
 
 
 def document(id: str, limit: int, most: int | None) -> View:
@@ -164,6 +198,33 @@ def beside(a: str, b: str, *, everything: bool) -> View:
     return view
 
 
+def decision(decisions: Decisions | None, a: str, b: str) -> dict[str, Any] | None:
+    """What was, and can be, decided about two documents; None: nothing can."""
+    if decisions is None:
+        return None
+    known = decisions.about(a, b)
+    return {
+        "known": _decided(known) if known else None,
+        "problem": undecidable(a, b),
+        "choices": [(value, name) for value, (name, *_) in CHOICES.items()],
+    }
+
+
+def decided(decisions: Decisions, start: int, number: int) -> dict[str, Any]:
+    """A page of decisions."""
+    some = decisions.latest(start, number + 1)
+    return {
+        "decided": [_decided(one) for one in some[:number]],
+        "file": decisions.name,
+        "before": max(start - number, 0) if start else None,
+        "after": start + number if len(some) > number else None,
+    }
+
+
+def _decided(one: JudgedPair) -> dict[str, str]:
+    return {"a": one.a, "b": one.b, "said": said(one), "note": one.note, "who": one.who, "when": one.when}
+
+
 def _shown(settings: dict[str, Any] | None, a: tuple[str, str], b: tuple[str, str], everything: bool) -> dict[str, Any]:  # noqa: FBT001  (a worker is given values)
     return _compared(settings, a, b, everything=everything)
 
@@ -188,12 +249,11 @@ def _compared(
 
 
 def _measured(measured: Measured) -> dict[str, Any]:
-    distance = measured.distance
-    said = "" if distance is None else f"{int(distance):,}" if measured.unit in _WHOLE else f"{float(distance):.4f}"
+    similarity = None if measured.similarity is None else float(measured.similarity)
     return {
         "name": NAMES[measured.name],
-        "similarity": None if measured.similarity is None else float(measured.similarity),
-        "distance": f"{said} {measured.unit}".strip(),
+        "similarity": similarity,
+        "distance": shown_distance(measured, "" if similarity is None else cut(similarity)),
         "of": f"{measured.of}; {measured.note}" if measured.note else measured.of,
     }
 

@@ -35,6 +35,8 @@ class JudgedPair(NamedTuple):
         weight: as it is written; None: nothing is weighed.
         keep: the id of the one that is to stay, or nothing.
         note: what was noted.
+        who: has decided it.
+        when: likewise, as it is written.
     """
 
     line: int
@@ -44,6 +46,8 @@ class JudgedPair(NamedTuple):
     weight: str | None = None
     keep: str = ""
     note: str = ""
+    who: str = ""
+    when: str = ""
 
     @property
     def pair(self) -> tuple[str, str]:
@@ -98,7 +102,8 @@ def _judgement(number: int, fields: list[str], names: list[str]) -> JudgedPair:
     third = fields[2] if len(fields) > 2 else None
     label = said.get("label") if {"label", "keep"} & set(names) else third
     weight = said.get("weight", "") if "weight" in names else None
-    return JudgedPair(number, fields[0], fields[1], label, weight, said.get("keep", ""), said.get("note", ""))
+    rest = (said.get(name, "") for name in ("keep", "note", "who", "when"))
+    return JudgedPair(number, fields[0], fields[1], label, weight, *rest)
 
 
 def _lines(path: str) -> Iterator[tuple[int, list[str]]]:

@@ -66,6 +66,9 @@ class Reader(Protocol):
     def page(self, after: int, limit: int, *, text: bool = False) -> list[Row]:
         """The next documents by number."""
 
+    def containing(self, words: Sequence[str], after: int, limit: int) -> list[Row]:
+        """The next documents by number whose id or URL contains each of these, whose capitals A to Z are small."""
+
     def last_number(self) -> int:
         """The largest number of a document; 0 if there is none."""
 
@@ -83,6 +86,9 @@ class Reader(Protocol):
 
     def largest(self, limit: int, offset: int = 0) -> list[tuple[int, int]]:
         """(leader, how many it leads) of the leaders that lead most; among equals the smaller number comes first."""
+
+    def grouped(self) -> tuple[int, int]:
+        """(leaders, documents that they lead)."""
 
     def followers(self, leader: int, limit: int | None = None) -> list[int]:
         """Whom a document leads, ascending."""

@@ -128,6 +128,13 @@ class Transaction:
         """The next documents by number."""
         return self._documents("number > %s ORDER BY number LIMIT %s", after, limit, text=text)
 
+    def containing(self, words: Sequence[str], after: int, limit: int) -> list[Row]:
+        """The next documents whose id or URL contains each word, small and capital letters alike."""
+        part = 'position(%s in lower({} COLLATE "C")) > 0'
+        has = f" AND ({part.format('id')} OR {part.format('url')})" * len(words)
+        values = (value for word in words for value in (word, word))
+        return self._documents(f"number > %s{has} ORDER BY number LIMIT %s", after, *values, limit, text=False)
+
     def last_number(self) -> int:
         """The largest number of a document."""
         last: int = self._run("SELECT coalesce(max(number), 0) FROM @documents")[0][0]
@@ -168,6 +175,12 @@ class Transaction:
             " GROUP BY leader ORDER BY count(*) DESC, leader LIMIT %s OFFSET %s"
         )
         return [(leader, led) for leader, led in self._run(statement, limit, offset)]
+
+    def grouped(self) -> tuple[int, int]:
+        """(leaders, documents that they lead)."""
+        statement = "SELECT count(DISTINCT leader), count(*) FROM @documents WHERE leader IS NOT NULL"
+        leaders, followers = self._run(statement)[0]
+        return leaders, followers
 
     def followers(self, leader: int, limit: int | None = None) -> list[int]:
         """Whom a document leads, ascending."""

@@ -114,6 +114,13 @@ class Transaction:
         require_ascending([after, *(row.number for row in rows)], self.name)
         return rows
 
+    def containing(self, words: Sequence[str], after: int, limit: int) -> list[Row]:
+        """The next documents whose id or URL contains each word, small and capital letters alike."""
+        has = " AND (instr(lower(id), ?) > 0 OR instr(lower(url), ?) > 0)" * len(words)
+        statement = f"SELECT {_COLUMNS} FROM documents WHERE number > ?{has} ORDER BY number LIMIT ?"  # noqa: S608  (constants)
+        values = (after, *chain.from_iterable((word, word) for word in words), limit)
+        return [verified(record, self.name, text=False) for record in self._run(statement, values)]
+
     def last_number(self) -> int:
         """The largest number of a document."""
         last: int = self._run("SELECT coalesce(max(number), 0) FROM documents").fetchone()[0]
@@ -153,6 +160,12 @@ class Transaction:
             " GROUP BY leader ORDER BY count(*) DESC, leader LIMIT ? OFFSET ?"
         )
         return self._run(statement, (limit, offset)).fetchall()
+
+    def grouped(self) -> tuple[int, int]:
+        """(leaders, documents that they lead)."""
+        statement = "SELECT count(DISTINCT leader), count(*) FROM documents WHERE leader IS NOT NULL"
+        leaders, followers = self._run(statement).fetchone()
+        return leaders, followers
 
     def followers(self, leader: int, limit: int | None = None) -> list[int]:
         """Whom a document leads, ascending."""

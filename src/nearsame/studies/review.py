@@ -79,11 +79,13 @@ class DecisionLog:
         log.known = {one.pair: one for one in read_judgements(os.fspath(path))}
         return log
 
-    def decide(self, doubt: Undecided, label: str, *, keep: str = "", note: str | None = None) -> None:
-        """Write a decision; without a `note` of its own it has the one from before."""
+    def decide(
+        self, doubt: Undecided, label: str, *, keep: str = "", note: str | None = None, who: str | None = None
+    ) -> None:
+        """Write a decision, of `who` else decides; without a `note` of its own it has the one from before."""
         before = self.about(doubt)
         said = (before.note if before else "") if note is None else _UNFIT.sub(" ", note).strip()
-        one = JudgedPair(0, doubt.goes.id, doubt.stays.id, label, None, keep, said)
+        one = JudgedPair(0, doubt.goes.id, doubt.stays.id, label, None, keep, said, self.who if who is None else who)
         self._write(one)
         self._undo.append((one, before))
 
@@ -96,12 +98,12 @@ class DecisionLog:
         if not self._undo:
             return None
         one, before = self._undo.pop()
-        self._write(before or one._replace(label="", keep="", note=""))
+        self._write((before or one._replace(label="", keep="", note=""))._replace(who=self.who))
         return one.pair
 
     def _write(self, one: JudgedPair) -> None:
-        values = (one.a, one.b, one.label or "", one.keep, one.note, _UNFIT.sub(" ", self.who), _now())
-        self._append("\t".join(values))
+        one = one._replace(who=_UNFIT.sub(" ", one.who), when=_now())
+        self._append("\t".join((one.a, one.b, one.label or "", *one[5:])))
         self.known[one.pair] = one
         if not (one.label or one.note):
             del self.known[one.pair]

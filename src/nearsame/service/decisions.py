@@ -1,0 +1,106 @@
+"""What people decide on the pages: a file of pairs that is only ever added to, as `dedup --decisions` reads it.
+
+1. A decision is on disk before its page is shown, with who (the name of the token) and when.
+"""
+
+import asyncio
+import threading
+from pathlib import Path
+from typing import Final
+
+from nearsame.answers.doubts import Undecided
+from nearsame.answers.reports import SeenDocument
+from nearsame.files.inputs import Inputs
+from nearsame.service.problems import HttpProblem
+from nearsame.sources.judged import DECISION_COLUMNS, JudgedPair
+from nearsame.studies.review import DecisionLog, unfit
+
+__all__ = ["CHOICES", "Decisions", "said", "undecidable"]
+
+CHOICES: Final = {  # of a form: what its button says, the label, which one is to stay
+    "duplicates": ("Duplicates", "yes", ""),
+    "keep-a": ("Duplicates, a stays", "yes", "a"),
+    "keep-b": ("Duplicates, b stays", "yes", "b"),
+    "different": ("Not duplicates: keep both", "no", ""),
+    "unsure": ("Unsure", "unknown", ""),
+}
+_BACK = "back"
+_SAID = {"yes": "duplicates", "no": "not duplicates", "unknown": "unsure"}
+
+
+class Decisions:
+    """The file, opened with the first decision; one that is there is read at the start."""
+
+    def __init__(self, path: str) -> None:
+        self._path = Path(path)
+        self._lock = threading.Lock()
+        self._log: DecisionLog | None = None
+
+    @property
+    def name(self) -> str:
+        """What the file is called, without its folder."""
+        return self._path.name
+
+    def start(self) -> None:
+        """Read what was decided before.
+
+        Raises:
+            NearSameError: The file cannot be used.
+        """
+        if self._path.exists():
+            self._opened()
+
+    async def decide(self, a: str, b: str, choice: str, note: str, who: str) -> None:
+        """Write a decision.
+
+        Raises:
+            HttpProblem: There is no such choice, or no line can hold these ids.
+            OutputError: It could not be written.
+        """
+        if choice != _BACK and choice not in CHOICES:
+            raise HttpProblem(422, "invalid", f"{choice[:40]!r} is not a decision")
+        if problem := undecidable(a, b):
+            raise HttpProblem(422, "invalid", problem)
+        await asyncio.to_thread(self._write, a, b, choice, note, who)
+
+    def about(self, a: str, b: str) -> JudgedPair | None:
+        """What was decided about a pair."""
+        return self._log.known.get(JudgedPair(0, a, b).pair) if self._log else None
+
+    def latest(self, start: int, number: int) -> list[JudgedPair]:
+        """Some of the last words on all pairs, those of the latest first."""
+        known = list(self._log.known.values()) if self._log else []
+        return sorted(known, key=lambda one: one.when, reverse=True)[start : start + number]
+
+    def exported(self) -> bytes:
+        """The file."""
+        with self._lock:
+            if self._log is None:
+                return ("\t".join(DECISION_COLUMNS) + "\n").encode()
+            return self._path.read_bytes()
+
+    def _opened(self) -> DecisionLog:
+        if self._log is None:
+            self._log = DecisionLog.open(self._path, Inputs())
+        return self._log
+
+    def _write(self, a: str, b: str, choice: str, note: str, who: str) -> None:
+        _, label, side = CHOICES.get(choice, ("", "", ""))
+        with self._lock:
+            keep = {"a": a, "b": b}.get(side, "")
+            self._opened().decide(_pair(a, b), label, keep=keep, note="" if choice == _BACK else note, who=who)
+
+
+def undecidable(a: str, b: str) -> str:
+    """Why nothing can be decided about a pair, if that is so."""
+    return unfit(_pair(a, b))
+
+
+def said(one: JudgedPair) -> str:
+    """A decision in words."""
+    word = _SAID.get(one.label or "", one.label or "")
+    return f"{word}, {one.keep} stays" if one.keep else word
+
+
+def _pair(a: str, b: str) -> Undecided:
+    return Undecided(SeenDocument(a, "", 0), SeenDocument(b, "", 0))

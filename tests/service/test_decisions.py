@@ -1,0 +1,101 @@
+"""What people change on the pages: decisions about pairs, and documents that go."""
+
+import re
+
+import pytest
+
+import nearsame as ns
+from nearsame.sources.judged import read_judgements
+from tests.patience import PATIENCE
+from tests.service.fakes import Shelf
+from tests.service.running import running
+
+READ, WRITE = "r" * 32, "w" * 32
+PAIR = {"a": "ferry", "b": "notice 17?"}
+
+
+@pytest.fixture
+def served(tmp_path):
+    """Two documents that resemble each other; whoever reads, and Anna, who may write."""
+    shelf, tokens = Shelf(), tmp_path / "tokens"
+    for id in PAIR.values():
+        shelf.documents[id] = {
+            "id": id,
+            "text": "the ferry leaves at seven",
+            "url": f"https://harbour.example/{len(id)}",
+        }
+    tokens.write_text(f"read {READ} bob\nwrite {WRITE} anna\n")
+    tokens.chmod(0o600)
+    with running(shelf.open, token_file=tokens, decisions=str(tmp_path / "d.tsv"), timeout=PATIENCE) as found:
+        yield found
+
+
+def sign_in(served, token):
+    """Sign in as a browser does; the key of its forms."""
+    served.client.post("/sign-in", data={"token": token, "next": "/"})
+    return re.search('name="form_key" value="(.*?)"', served.client.get("/").text)[1]
+
+
+def test_decisions_are_a_file_with_who_and_when_that_dedup_obeys(served, tmp_path):
+    """The last word is shown and exported; what was taken back is gone; an unknown document is no half of a pair."""
+    form = PAIR | {"form_key": sign_in(served, WRITE), "note": "two\tferries"}
+    assert "Nothing can be decided" not in served.client.get("/side-by-side", params=PAIR).text
+    answer = served.client.post("/side-by-side", data=form | {"choice": "keep-b"})
+    assert (303, True) == (answer.status_code, answer.headers["location"].endswith("#decide"))
+    for choice, status in [("different", 303), ("else", 422)]:
+        assert status == served.client.post("/side-by-side", data=form | {"choice": choice}).status_code
+    assert 404 == served.client.post("/side-by-side", data=form | {"choice": "unsure", "b": "nobody"}).status_code
+    shown = served.client.get("/decisions").text
+    assert ["not duplicates", "two ferries", "anna"] == re.findall("<td[^>]*>([^<]*)</td>", shown)
+    file = tmp_path / "exported.tsv"
+    file.write_bytes(served.client.get("/decisions.tsv").content)
+    (one,) = read_judgements(str(file))
+    assert ("no", "", "anna", True) == (one.label, one.keep, one.who, one.when.startswith("20"))
+    source = [{"id": id, "text": "the ferry leaves at seven"} for id in PAIR.values()]
+    assert (1, 2) == (ns.dedup(source).stats.kept, ns.dedup(source, decisions=str(file)).stats.kept)
+    served.client.post("/side-by-side", data=form | {"choice": "back"})
+    assert "There are none" in served.client.get("/decisions").text
+    assert [] == read_judgements(str(tmp_path / "d.tsv"))
+
+
+def test_only_who_may_write_changes_something_and_only_from_our_pages(served):
+    """Neither a token that reads, nor a form without its key or from elsewhere, nor one that was not confirmed."""
+    gone = {"id": "ferry", "sure": "yes"}
+    key = sign_in(served, READ)
+    for address, form in [("/document", gone), ("/side-by-side", PAIR | {"choice": "different"})]:
+        assert 403 == served.client.post(address, data=form | {"form_key": key}).status_code
+    assert 'action="/document"' not in served.client.get("/document", params={"id": "ferry"}).text
+    key = sign_in(served, WRITE)
+    assert 'action="/document"' in served.client.get("/document", params={"id": "ferry"}).text
+    assert 403 == served.client.post("/document", data=gone).status_code
+    foreign = served.client.post("/document", data=gone | {"form_key": key}, headers={"Origin": "https://evil.example"})
+    unsure = served.client.post("/document", data={"id": "ferry", "form_key": key})
+    assert (403, 422) == (foreign.status_code, unsure.status_code)
+    assert "ferry" in served.client.get("/search", params={"q": "ferry"}).text.partition("<table>")[2]
+    assert 200 == served.client.post("/document", data=gone | {"form_key": key}).status_code
+    assert 404 == served.client.post("/document", data=gone | {"form_key": key}).status_code
+
+
+def test_pages_of_a_service_that_only_reads_say_why(served):
+    """No form, no file."""
+    with running(Shelf().open, read_only=True, decisions="x.tsv", timeout=PATIENCE) as found:
+        assert "Nothing can be decided here" in found.client.get("/decisions").text
+        assert 404 == found.client.get("/decisions.tsv").status_code
+
+
+def test_a_real_index_is_searched_and_its_clusters_have_excerpts(tmp_path):
+    """By parts of ids and URLs; with similarities and totals, and without texts the way to have them."""
+    text = "a rose is a rose is a rose by any other name would smell as sweet"
+    documents = [{"id": f"Page-{n}", "text": f"{text} {'x ' * n}", "url": f"https://e.org/{n}"} for n in range(2)]
+    for store in ("text", "shingles"):
+        place = tmp_path / f"{store}.ns"
+        ns.Index.create(place, store=store, source=documents).close()
+        with running(lambda *, read_only, place=place: ns.Index.open(place, read_only=read_only)) as found:
+            shown = found.client.get("/clusters").text
+            assert "2 of 2 documents are in 1 cluster." in shown
+            assert (store == "text", store != "text") == ("a rose is a rose" in shown, "--store text" in shown)
+            assert re.search(r"0\.\d{4}<span", shown)
+            hits = found.client.get("/search", params={"q": "E.ORG page-1"}).text
+            assert (True, False) == ("Page-1</a>" in hits, "Page-0</a>" in hits)
+            beside = found.client.get("/side-by-side", params={"a": "Page-0", "b": "Page-1"}).text
+            assert (store == "text", False) == (" edits</td>" in beside or " edit</td>" in beside, "000 edit" in beside)
