@@ -8,6 +8,7 @@ import dataclasses
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from nearsame.answers.changes import RunChanges
 from nearsame.files.inputs import Inputs
 from nearsame.recipes.choices import ReportedMeasure
 
@@ -215,6 +216,7 @@ class RunReport:
         untold: why there are no texts.
         recipe: what decides the answer.
         versions: of the packages that could.
+        changes: what an older run decided otherwise, where one was named.
         inputs: the files that were read, none of which the report may replace.
     """
 
@@ -242,6 +244,7 @@ class RunReport:
     untold: str = ""
     recipe: dict[str, Any] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)
+    changes: RunChanges | None = None
     inputs: Inputs = field(default=Inputs(), repr=False, compare=False)
 
     def __repr__(self) -> str:

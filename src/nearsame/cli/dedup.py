@@ -65,6 +65,13 @@ _WRITTEN = ("annotate", "drop_unreadable", "copy_files", "revisits")
     ),
     options.spec("--dry-run", is_flag=True, help="Write nothing; show a sample of the pairs.", stands="no"),
     *options.REPORTING,
+    options.spec(
+        "--report-against",
+        metavar="OLDER",
+        reads=True,
+        help="DIR of an older run: the report says what it decided otherwise, and why.",
+        stands="none",
+    ),
     options.in_json("Statistics"),
 )
 @options.auditing

@@ -24,11 +24,18 @@ __all__ = ["report", "reported", "require_reportable"]
         help="The page, .html; or .json, all that it says as data.",
     ),
     options.overwriting("FILE"),
+    options.spec(
+        "--against",
+        metavar="OLDER",
+        reads=True,
+        help="DIR of an older run: what it decided otherwise, and why, is shown, too.",
+        stands="none",
+    ),
     options.spec("--without-texts", is_flag=True, help="No text of a document in it.", stands="some, side by side"),
 )
 @options.section("Running", options.spec("-q", "--quiet", is_flag=True, help="Print nothing.", stands="where it is"))
 @options.running_plainly
-def report(directory: str, output: str, overwrite: bool, without_texts: bool, quiet: bool) -> int:
+def report(directory: str, **given: Any) -> int:
     """Make a page of a finished run: what was found, how sure it is, and the pairs side by side.
 
     DIR is what `nearsame dedup -o DIR` wrote. The page is one file that asks nothing of any network: it can be mailed,
@@ -40,9 +47,11 @@ def report(directory: str, output: str, overwrite: bool, without_texts: bool, qu
     from nearsame.outputs.reports import require_report, write_report
     from nearsame.studies.report import report as made
 
+    output = given["output"]
     require_report(output)
-    write_report(made(directory, texts=not without_texts), output, overwrite=overwrite)
-    if not quiet:
+    page = made(directory, texts=not given["without_texts"], against=given["against"])
+    write_report(page, output, overwrite=given["overwrite"])
+    if not given["quiet"]:
         Report(sys.stdout).written(output)
     return 0
 
@@ -52,6 +61,8 @@ def require_reportable(given: Mapping[str, Any]) -> None:
     if given["report"] is None:
         if given["report_without_texts"]:
             raise ConfigError("--report-without-texts does nothing without --report", hint="Add --report FILE.html.")
+        if given.get("report_against"):
+            raise ConfigError("--report-against does nothing without --report", hint="Add --report FILE.html.")
         return
     if given["engine"] == "spark":
         message = "--report and --engine spark: a report is made on one machine"
@@ -68,5 +79,6 @@ def reported(found: Any, given: Mapping[str, Any]) -> str | None:
         from nearsame.outputs.reports import write_report
         from nearsame.studies.report import report as made
 
-        write_report(made(found, texts=not given["report_without_texts"]), place, overwrite=given["overwrite"])
+        page = made(found, texts=not given["report_without_texts"], against=given.get("report_against"))
+        write_report(page, place, overwrite=given["overwrite"])
     return place

@@ -68,20 +68,28 @@ class Offers(InNotebooks):
         return _notebooks().shown_pairs(self, count)
 
     @checked
-    def report(self, path: str | os.PathLike[str], *, overwrite: bool = False, texts: bool = True) -> None:
+    def report(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        overwrite: bool = False,
+        texts: bool = True,
+        against: "str | os.PathLike[str] | None" = None,
+    ) -> None:
         """Write its report, for people: what `write_report(report(found), path)` does.
 
         Args:
             path: A .html or .json file.
             overwrite: Whether a file that exists is replaced.
             texts: Whether texts of documents stand in it.
+            against: The folder of an older run of `dedup`: what it decided otherwise stands in it, too.
 
         Raises:
             OutputError: The name says no such format, the file exists, or it cannot be written.
             ConfigError: The run was on Spark.
             MissingExtraError: HTML needs the extra `report`.
         """
-        _notebooks().written(self, path, overwrite=overwrite, texts=texts)
+        _notebooks().written(self, path, overwrite=overwrite, texts=texts, against=against)
 
     def _repr_html_(self) -> str:
         html: str = _notebooks().summary(self)._repr_html_()

@@ -114,6 +114,7 @@ def render(name: str, *, script: str = "", **data: Any) -> str:
 
 _PARTS = (
     ("summary", "Summary", lambda _: True),
+    ("changes", "What has changed", lambda report: report.changes),
     ("similarity", "Similarity", lambda report: report.num_pairs),
     ("pairs", "Pairs", lambda report: report.num_pairs),
     ("judging", "How good is it?", lambda report: report.beside),

@@ -88,10 +88,17 @@ def shown_pairs(found: Result | Pairs, count: int) -> Cell:
     return Cell("\n".join(lines) or "No pairs.", *(parts or [told("No pairs.")]))
 
 
-def written(found: Result | Pairs, path: str | os.PathLike[str], *, overwrite: bool, texts: bool) -> None:
+def written(
+    found: Result | Pairs,
+    path: str | os.PathLike[str],
+    *,
+    overwrite: bool,
+    texts: bool,
+    against: str | os.PathLike[str] | None,
+) -> None:
     """Write its report as a page, or as JSON."""
     reports.require_report(path)
-    reports.write_report(made(found, texts=texts), path, overwrite=overwrite)
+    reports.write_report(made(found, texts=texts, against=against), path, overwrite=overwrite)
 
 
 def _figures(found: Result | Pairs, stats: Stats) -> Iterator[tuple[str, str, str]]:

@@ -27,7 +27,7 @@ from nearsame.answers.reports import (
     StepCost,
 )
 from nearsame.arrow import Int64s
-from nearsame.errors import MissingExtraError, SourceError
+from nearsame.errors import ConfigError, MissingExtraError, SourceError
 from nearsame.flow.results import Pairs, Result
 from nearsame.outputs.console import described
 from nearsame.outputs.examples import spread
@@ -39,6 +39,7 @@ from nearsame.studies.breakdowns import breakdowns, maps
 from nearsame.studies.cluster_graphs import graph
 from nearsame.studies.distributions import bins, cluster_table, grid, sizes
 from nearsame.studies.finished import Finished, Moved, finished
+from nearsame.studies.run_changes import changes
 from nearsame.studies.second_reading import Facts
 from nearsame.studies.side_by_side import Sides
 
@@ -58,22 +59,38 @@ _NAMES = ["a_id", "a_source", "b_id", "b_source"]
 
 
 @checked
-def report(found: Result | Pairs | str | os.PathLike[str], *, texts: bool = True) -> RunReport:
+def report(
+    found: Result | Pairs | str | os.PathLike[str],
+    *,
+    texts: bool = True,
+    against: Result | str | os.PathLike[str] | None = None,
+) -> RunReport:
     """What a finished run says, for people: written as a page by `write_report`.
 
     Args:
         found: What `dedup` or `pairs` gave, or the folder that `dedup -o` or `Result.write` wrote.
         texts: Whether texts of documents stand in it; without, only their ids and sources do.
+        against: An older run of `dedup`, or its folder: what it decided otherwise, and why, stands in the report, too.
 
     Raises:
-        ConfigError: The run was on Spark.
+        ConfigError: The run was on Spark, or `against` is given of `pairs`.
         SourceError: The folder is not an output of dedup.
 
     Example:
         >>> report(dedup(["a rose is a rose is a rose", "A rose is a rose is a rose."])).num_pairs
         1
     """
-    return _Making(finished(found), texts).report
+    run = finished(found)
+    if against is None:
+        return _Making(run, texts).report
+    older = finished(against)
+    if (run.of, older.of) != ("dedup", "dedup"):
+        raise ConfigError(
+            "pairs decides nothing that another run could decide otherwise", hint="Compare runs of dedup."
+        )
+    name = os.fspath(against) if isinstance(against, str | os.PathLike) else "the older run"
+    made = _Making(run, texts).report
+    return replace(made, changes=changes(run, older, name), inputs=made.inputs + older.inputs)
 
 
 @dataclass
