@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = ["Change", "RunChanges", "WhyChanged"]
+__all__ = ["ChangedDocument", "RunChanges", "WhyChanged"]
 
 WhyChanged = Literal["decision", "unread", "swapped", "witness", "threshold", "settings", "documents"]
 
 
 @dataclass(frozen=True)
-class Change:
+class ChangedDocument:
     """A document that goes in one of the two runs, and stays, or is not there, in the other.
 
     Attributes:
@@ -60,5 +60,5 @@ class RunChanges:
     num_moved: int
     num_unknown: int
     reasons: tuple[tuple[bool, str, int], ...]
-    gone: tuple[Change, ...]
-    back: tuple[Change, ...]
+    gone: tuple[ChangedDocument, ...]
+    back: tuple[ChangedDocument, ...]

@@ -15,7 +15,7 @@ from nearsame.service.problems import HttpProblem
 from nearsame.sources.judged import DECISION_COLUMNS, JudgedPair
 from nearsame.studies.review import DecisionLog, unfit
 
-__all__ = ["CHOICES", "Decisions", "said", "undecidable"]
+__all__ = ["CHOICES", "PageDecisions", "said", "undecidable"]
 
 CHOICES: Final = {  # of a form: what its button says, the label, which one is to stay
     "duplicates": ("Duplicates", "yes", ""),
@@ -28,7 +28,7 @@ _BACK = "back"
 _SAID = {"yes": "duplicates", "no": "not duplicates", "unknown": "unsure"}
 
 
-class Decisions:
+class PageDecisions:
     """The file, opened with the first decision; one that is there is read at the start."""
 
     def __init__(self, path: str) -> None:

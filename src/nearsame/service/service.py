@@ -13,7 +13,7 @@ from fastapi import Request
 
 from nearsame.service.access import Access
 from nearsame.service.changes import Removing
-from nearsame.service.decisions import Decisions
+from nearsame.service.decisions import PageDecisions
 from nearsame.service.limits import seconds_left
 from nearsame.service.logs import Log
 from nearsame.service.lookups import Later, unknown
@@ -56,7 +56,7 @@ class Service:
     workers: WorkerProcesses
     receiver: Receiver
     writer: GroupWriter | None
-    decisions: Decisions | None = None
+    decisions: PageDecisions | None = None
 
     @classmethod
     def around(cls, name: str, opener: Callable[..., Any], settings: Settings, access: Access, log: Log) -> "Service":
@@ -72,7 +72,7 @@ class Service:
             )
         workers = WorkerProcesses(settings.readers, settings.queue, metrics)
         receiver = Receiver(settings, workers)
-        decisions = None if settings.decisions is None or writer is None else Decisions(settings.decisions)
+        decisions = None if settings.decisions is None or writer is None else PageDecisions(settings.decisions)
         return cls(name, settings, access, log, metrics, readers, health, workers, receiver, writer, decisions)
 
     def start(self) -> None:

@@ -17,7 +17,7 @@ from nearsame.outputs import marking
 from nearsame.outputs.comparison import NAMES, shown_distance, verdict
 from nearsame.outputs.promises import cut, plural
 from nearsame.service import lookups
-from nearsame.service.decisions import CHOICES, Decisions, said, undecidable
+from nearsame.service.decisions import CHOICES, PageDecisions, said, undecidable
 from nearsame.service.problems import HttpProblem
 from nearsame.sources.judged import JudgedPair
 
@@ -198,7 +198,7 @@ def beside(a: str, b: str, *, everything: bool) -> View:
     return view
 
 
-def decision(decisions: Decisions | None, a: str, b: str) -> dict[str, Any] | None:
+def decision(decisions: PageDecisions | None, a: str, b: str) -> dict[str, Any] | None:
     """What was, and can be, decided about two documents; None: nothing can."""
     if decisions is None:
         return None
@@ -210,7 +210,7 @@ def decision(decisions: Decisions | None, a: str, b: str) -> dict[str, Any] | No
     }
 
 
-def decided(decisions: Decisions, start: int, number: int) -> dict[str, Any]:
+def decided(decisions: PageDecisions, start: int, number: int) -> dict[str, Any]:
     """A page of decisions."""
     some = decisions.latest(start, number + 1)
     return {

@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nearsame.answers.changes import Change, RunChanges, WhyChanged
+from nearsame.answers.changes import ChangedDocument, RunChanges, WhyChanged
 from nearsame.arrow import Int64s
 from nearsame.flow.decisions import Decisions
 from nearsame.outputs.examples import spread
@@ -185,14 +185,14 @@ class _Direction:
         return Counter(why.kind for why in self._whys)
 
     @property
-    def listed(self) -> tuple[Change, ...]:
+    def listed(self) -> tuple[ChangedDocument, ...]:
         """Some, over the whole range of similarity."""
         similarity = self.goes.run.pairs.column("similarity").to_numpy()[self.rows]
         chosen = spread(similarity, similarity >= 1, _LISTED)
         chosen = chosen[np.argsort(similarity[chosen], kind="stable")]
         rows = self.goes.run.pairs.select(_COLUMNS).take(pa.array(self.rows[chosen])).to_pylist()
         return tuple(
-            Change(
+            ChangedDocument(
                 row["a_id"], row["a_source"], row["a_row"], row["b_id"], row["similarity"], row["measure"],
                 row["cluster"], *self._whys[at],
             )
