@@ -47,6 +47,9 @@ _THRESHOLDS = ("min_common", "min_agreement", "min_share", "most")
 @recipeoptions.text
 @options.output(
     options.spec("-o", "--output", metavar="DIR", writes=options.FOLDER, help="The folder to write.", stands="none"),
+    options.spec(
+        "--report", metavar="FILE", writes=options.FILE, help="A page of the mirrors, .html; or .json.", stands="none"
+    ),
     options.overwriting("DIR"),
     options.spec(
         "--tables",
@@ -94,6 +97,8 @@ def mirrors(ctx: click.Context, /, **given: Any) -> int:
         )
         if directory is not None:
             mirrored_sites.write(directory, tables=given["tables"], overwrite=given["overwrite"])
+    if given["report"] is not None:
+        mirrored_sites.report(given["report"], overwrite=given["overwrite"])
     if given["as_json"]:
         console.print_json(mirrored_sites.record())
     elif not given["quiet"]:
@@ -105,10 +110,14 @@ def mirrors(ctx: click.Context, /, **given: Any) -> int:
 
 
 def _check(ctx: click.Context, given: dict[str, Any]) -> None:
+    if given["report"] is not None:
+        from nearsame.outputs.reports import require_report
+
+        require_report(given["report"])
     if given["output"] is None:
         typed = {*weboptions.given_names(ctx, "Output"), *weboptions.given_names(ctx, "Mirrors")}
         for name in ("--overwrite", "--tables", "--alternatives"):
-            if name in typed:
+            if name in typed and not (name == "--overwrite" and given["report"]):
                 raise ConfigError(f"{name} does nothing without -o", hint="Add -o DIR, or leave it out.")
     if given["clusters"] is not None or given["cluster_column"] is not None:
         hint = "Leave it out, or the clusters."

@@ -53,6 +53,9 @@ _PLANNING = options.section(
     options.spec(
         "--plot", metavar="FILE", writes=options.FILE, help="Draw the curve: a .svg or .png file.", stands="none"
     ),
+    options.spec(
+        "--report", metavar="FILE", writes=options.FILE, help="A page with the curve and tables, .html.", stands="none"
+    ),
     options.overwriting("FILE"),
     options.in_json("The plan", "tables"),
 )
@@ -66,10 +69,13 @@ def plan(ctx: click.Context, /, **given: Any) -> None:
     that its own similarities would give. Defaults stand in brackets.
     """
     settings = _settings(ctx.command, given)
-    from nearsame.outputs import console, plans, plots
+    from nearsame.outputs import console, plans, plots, reports
 
-    if given["overwrite"] and given["plot"] is None:
-        raise ConfigError("--overwrite does nothing without --plot FILE", hint="Leave it out.")
+    if given["overwrite"] and given["plot"] is None and given["report"] is None:
+        raise ConfigError("--overwrite does nothing without --plot or --report", hint="Leave it out.")
+    if given["report"] is not None:
+        reports.require_report(given["report"])
+        plots.altair()
     if given["plot"] is not None:
         plots.check_name(given["plot"])
         plots.altair()
@@ -77,6 +83,8 @@ def plan(ctx: click.Context, /, **given: Any) -> None:
     made: Any = _simhash(given, settings) if given["simhash"] else _bands(given, settings)
     if given["plot"] is not None:
         plots.write_chart(draw(made), given["plot"], overwrite=given["overwrite"])
+    if given["report"] is not None:
+        reports.write_report(made, given["report"], overwrite=given["overwrite"])
     if given["as_json"]:
         console.print_json(made.record())
     else:

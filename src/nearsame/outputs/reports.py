@@ -2,16 +2,19 @@
 
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from nearsame.answers.comparisons import Explanation
-from nearsame.answers.findings import Evaluation
+from nearsame.answers.findings import Evaluation, Plan, SimHashPlan
 from nearsame.answers.labels import ToLabel
 from nearsame.answers.reports import RunReport
 from nearsame.errors import OutputError
+from nearsame.files.inputs import Inputs
 from nearsame.outputs import evaluations, html
 from nearsame.outputs.destinations import by_ending
 from nearsame.outputs.folder import appearing, require_place
+from nearsame.outputs.small_pages import SmallPage, of_plan, small_page
 from nearsame.recipes.arguments import checked
 
 __all__ = [
@@ -20,6 +23,7 @@ __all__ = [
     "write_evaluation",
     "write_explanation",
     "write_report",
+    "write_small",
     "write_to_label",
 ]
 
@@ -105,11 +109,13 @@ def require_format(path: str | os.PathLike[str]) -> None:
 
 
 @checked
-def write_report(report: RunReport, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
-    """Write the report of a run as a page, or as JSON, by the name of the file.
+def write_report(
+    report: RunReport | Plan | SimHashPlan, path: str | os.PathLike[str], *, overwrite: bool = False
+) -> None:
+    """Write the report of a run, or a plan, as a page, or as JSON, by the name of the file.
 
     Args:
-        report: What `report` gave.
+        report: What `report`, `plan` or `plan_simhash` gave.
         path: A .html or .json file.
         overwrite: Whether a file that exists is replaced.
 
@@ -117,9 +123,28 @@ def write_report(report: RunReport, path: str | os.PathLike[str], *, overwrite: 
         OutputError: The name says no such format, the file exists, or it cannot be written.
         MissingExtraError: HTML needs the extra `report`.
     """
+    if not isinstance(report, RunReport):
+        write_small(of_plan(report), path, overwrite=overwrite)
+        return
     make = by_ending(os.fspath(path), _REPORTS)
     with appearing(require_place(path, report.inputs, folder=False, overwrite=overwrite)) as made:
         made.write_text(make(report), "utf-8")
+
+
+def write_small(
+    page: SmallPage, path: str | os.PathLike[str], inputs: Inputs | None = None, *, overwrite: bool = False
+) -> None:
+    """Write a page of tables, or what it says as JSON, by the name of the file.
+
+    Raises:
+        OutputError: The name says no such format, the file exists, or it cannot be written.
+        MissingExtraError: HTML needs the extra `report`.
+    """
+    is_page = by_ending(os.fspath(path), {".html": True, ".json": False})
+    place = require_place(path, inputs or Inputs(), folder=False, overwrite=overwrite)
+    written = small_page(page) if is_page else _dumped(page.record)
+    with appearing(place) as made:
+        made.write_text(written, "utf-8")
 
 
 def require_report(path: str | os.PathLike[str]) -> None:
@@ -138,7 +163,11 @@ def _format(path: str | os.PathLike[str]) -> Callable[[Evaluation], str]:
 
 
 def _json(answer: Evaluation | RunReport) -> str:
-    return json.dumps(answer.record(), indent=2, ensure_ascii=False) + "\n"
+    return _dumped(answer.record())
+
+
+def _dumped(record: Mapping[str, Any]) -> str:
+    return json.dumps(record, indent=2, ensure_ascii=False) + "\n"
 
 
 _FORMATS: dict[str, Callable[[Evaluation], str]] = {

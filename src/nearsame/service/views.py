@@ -5,6 +5,7 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
+from fractions import Fraction
 from typing import Any
 
 from starlette.datastructures import FormData, UploadFile
@@ -14,7 +15,7 @@ from nearsame.answers.matches import IN_A_CROWD, Entry, Group, Likeness, Match, 
 from nearsame.errors import UnknownIdError
 from nearsame.index.index import Index
 from nearsame.outputs import marking
-from nearsame.outputs.comparison import NAMES, shown_distance, verdict
+from nearsame.outputs.comparison import NAMES, shown_distance, shown_number, verdict
 from nearsame.outputs.promises import cut, plural
 from nearsame.service import lookups
 from nearsame.service.decisions import CHOICES, PageDecisions, said, undecidable
@@ -239,7 +240,7 @@ def _compared(
     return {
         "verdict": verdict(comparison),
         "summary": _summary(comparison, left_out),
-        "measures": [_measured(measured) for measured in comparison.measures],
+        "measures": [_measured(measured, comparison.threshold) for measured in comparison.measures],
         "a_name": a[0],
         "b_name": b[0],
         "a_pieces": a_pieces,
@@ -248,12 +249,13 @@ def _compared(
     }
 
 
-def _measured(measured: Measured) -> dict[str, Any]:
-    similarity = None if measured.similarity is None else float(measured.similarity)
+def _measured(measured: Measured, threshold: Fraction) -> dict[str, Any]:
+    shown = "" if measured.similarity is None else shown_number(measured.similarity, threshold)
     return {
         "name": NAMES[measured.name],
-        "similarity": similarity,
-        "distance": shown_distance(measured, "" if similarity is None else cut(similarity)),
+        "similarity": None if measured.similarity is None else float(measured.similarity),
+        "shown": shown,
+        "distance": shown_distance(measured, shown),
         "of": f"{measured.of}; {measured.note}" if measured.note else measured.of,
     }
 
@@ -276,6 +278,7 @@ def _likeness(likeness: Likeness) -> dict[str, Any]:
     least = "" if likeness.threshold is None else f": the threshold is {likeness.threshold:g}"
     name = NAMES.get(likeness.measure, likeness.measure)
     measure = {"name": name, "similarity": likeness.similarity, "distance": "", "of": "what is stored"}
+    measure["shown"] = "" if likeness.similarity is None else cut(likeness.similarity)
     return {
         "verdict": f"{similar}{least}.",
         "summary": _NO_TEXT,

@@ -21,6 +21,8 @@ import pyarrow as pa
 from nearsame.files.inputs import Inputs
 from nearsame.flow.calls import asked_of, names_given, of_command
 from nearsame.outputs import folder, lists
+from nearsame.outputs.reports import write_small
+from nearsame.outputs.small_pages import of_mirrors
 from nearsame.outputs.tables import skipped_table
 from nearsame.recipes.arguments import checked, require_number
 from nearsame.recipes.choices import Preferred, TableFormat
@@ -181,6 +183,19 @@ class Mirrors:
             },
             "mirrors": self.table.to_pylist(),
         }
+
+    def report(self, path: str | Path, *, overwrite: bool = False) -> None:
+        """Write a page of the mirrors, or the record as JSON, by the name of the file.
+
+        Args:
+            path: A .html or .json file.
+            overwrite: Whether a file that exists is replaced.
+
+        Raises:
+            OutputError: The name says no such format, the file exists, or it cannot be written.
+            MissingExtraError: HTML needs the extra `report`.
+        """
+        write_small(of_mirrors(self.record()), path, self._inputs, overwrite=overwrite)
 
     def write(self, directory: str | Path, *, tables: TableFormat = "parquet", overwrite: bool = False) -> None:
         """Write a folder that appears complete or not at all: mirrors, map, alternatives, `stats.json`.
