@@ -13,7 +13,7 @@ from typing import Any
 
 from nearsame.errors import MissingExtraError
 
-__all__ = ["by_mark", "decoded", "detected", "elements", "encoded", "encoding", "is_wide", "resiliparse", "to_utf8"]
+__all__ = ["by_mark", "decoded", "detected", "elements", "encoded", "encoding", "is_wide", "looks_like", "resiliparse", "to_utf8"]
 
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -70,6 +70,16 @@ def by_mark(raw: bytes) -> str | None:
 def detected(raw: bytes) -> str:
     """The encoding of a text file, or of its beginning, as it looks."""
     return "utf-8" if _is_plain(raw) else encoding(raw, None, markup=b"\0" in raw)[0]
+
+
+def looks_like(raw: bytes) -> str:
+    """The encoding, other than UTF-8, that the whole of a file can be read by; nothing where that cannot be told."""
+    try:
+        name = detected(raw)
+        raw.decode(name)
+    except (MissingExtraError, UnicodeError):
+        return ""
+    return "" if name == "utf-8" else name
 
 
 def is_wide(raw: bytes) -> bool:

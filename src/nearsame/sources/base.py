@@ -25,6 +25,7 @@ __all__ = [
     "BATCH_BYTES",
     "MAX_DOCUMENT",
     "MAX_RECORD",
+    "NOT_READ",
     "Annotations",
     "Aside",
     "Columns",
@@ -100,11 +101,14 @@ class Skipped(NamedTuple):
     reason: str
 
 
+NOT_READ = "?"  # and behind it the encoding that a file looks like, if that can be told
+
+
 class Aside(NamedTuple):
     """Something to count: a record of an archive that is not a document, by what it is, or a page that was `cut`."""
 
     what: str
-    is_encoding: bool = False  # of a file that is not UTF-8; the empty one: it could not be read for that
+    is_encoding: bool = False  # of a file that is not UTF-8; with NOT_READ before it: it could not be read for that
 
 
 Skip = Callable[[Skipped | Aside], None]

@@ -24,8 +24,8 @@ import xxhash
 from nearsame.errors import ConfigError, SourceError
 from nearsame.files.inputs import Files
 from nearsame.files.systems import File, is_url, joined
-from nearsame.page_encodings import decoded, encoded, is_wide
-from nearsame.sources.base import BATCH_BYTES, Annotations, Aside, Columns, Skip, Skipped, TextChange
+from nearsame.page_encodings import decoded, encoded, is_wide, looks_like
+from nearsame.sources.base import BATCH_BYTES, NOT_READ, Annotations, Aside, Columns, Skip, Skipped, TextChange
 from nearsame.sources.columns import BATCH_ROWS, Chosen, assemble, choose, why_not_utf8
 from nearsame.sources.limits import longest, why_too_long
 from nearsame.sources.page_records import BESIDE, MHTML, Batched, PageRecord, is_page, page_of_file, pages_at
@@ -224,7 +224,7 @@ class TextFolder:
             if not reason and columns.encoding is None and is_wide(text):
                 reason = "it looks like UTF-16, and has no byte order mark"
             if reason and columns.encoding is None and len(text) <= most:
-                skip(Aside("", is_encoding=True))
+                skip(Aside(NOT_READ + looks_like(text), is_encoding=True))
         except UnicodeDecodeError as error:
             reason = f"not {error.encoding} at byte {error.start}"
         except OSError as error:  # a SourceError too: here the file is one document among many

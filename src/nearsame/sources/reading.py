@@ -20,7 +20,7 @@ from nearsame import schemas
 from nearsame.clock import Progress, Silent
 from nearsame.errors import ColumnError, SourceError
 from nearsame.files.passed_over import PassedOver
-from nearsame.sources.base import Aside, Columns, Part, Skip, Skipped, apart
+from nearsame.sources.base import NOT_READ, Aside, Columns, Part, Skip, Skipped, apart
 from nearsame.sources.folder import TextFolder, alike
 from nearsame.sources.folder_keys import folder_values, of_positions
 from nearsame.sources.limits import require_room
@@ -156,12 +156,16 @@ class Reading:
     @property
     def notes(self) -> tuple[str, ...]:
         """What files were read as that are not UTF-8, and how many text files could not be read for that."""
-        counts = self.encodings.copy()
-        unread = counts.pop("", 0)
-        listed = ", ".join(f"{name} {number:,}" for name, number in counts.most_common())
-        read = (f"files in other encodings than UTF-8: {listed}",) if counts else ()
+        ordered = self.encodings.most_common()
+        read = [f"{name} {number:,}" for name, number in ordered if not name.startswith(NOT_READ)]
+        not_read = [(name.removeprefix(NOT_READ), number) for name, number in ordered if name.startswith(NOT_READ)]
+        told = (f"files in other encodings than UTF-8: {', '.join(read)}",) if read else ()
+        if not not_read:
+            return told
+        unread, look = sum(number for _, number in not_read), [f"{name} {number:,}" for name, number in not_read if name]
         files = "1 text file is" if unread == 1 else f"{unread:,} text files are"
-        return (*read, f"{files} not UTF-8, and unread: --encoding auto reads them as they look") if unread else read
+        like = f": {', '.join(look)}" if look else ""
+        return (*told, f"{files} not UTF-8, and unread: --encoding auto reads them as they look{like}")
 
     @property
     def origins(self) -> pa.Table:
