@@ -13,7 +13,18 @@ from typing import Any
 
 from nearsame.errors import MissingExtraError
 
-__all__ = ["by_mark", "decoded", "detected", "elements", "encoded", "encoding", "is_wide", "looks_like", "resiliparse", "to_utf8"]
+__all__ = [
+    "by_mark",
+    "decoded",
+    "detected",
+    "elements",
+    "encoded",
+    "encoding",
+    "is_wide",
+    "looks_like",
+    "resiliparse",
+    "to_utf8",
+]
 
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8"),

@@ -141,3 +141,31 @@ def test_what_was_in_memory_is_asked_for(tmp_path: Path) -> None:
         with pytest.raises(SourceError, match=said):
             ns.verify(tmp_path / "out", **given_)
     assert ns.verify(tmp_path / "out", source=train, against=evals).holds
+
+
+def test_copies_and_lists_of_text_files_are_held_to_them(tmp_path: Path) -> None:
+    """Without passages, and in their encoding; a file that was changed, left or taken away does not hold."""
+    (tmp_path / "train" / "b").mkdir(parents=True)
+    texts = {"a.txt": f"Größe: {QUESTION} And more.", "b/c.txt": "a daisy", "d.txt": QUESTION, "e.txt": "\udcff odd"}
+    for name, text in texts.items():
+        encoding = "utf-16" if name == "a.txt" else "utf-8"
+        (tmp_path / "train" / name).write_bytes(text.encode(encoding, "surrogateescape"))
+    (tmp_path / "one.jsonl").write_text(json.dumps({"id": "q", "question": QUESTION}))
+    found = ns.leaks(str(tmp_path / "train"), str(tmp_path / "one.jsonl"), **RULE)
+    for remove in ("documents", "spans"):
+        found.write(tmp_path / remove, remove=remove)
+        proof = ns.verify(tmp_path / remove)
+        assert (True, ["the records of benchmarks were read by the product's own readers"]) == (
+            proof.holds,
+            list(proof.notes),
+        )
+    (tmp_path / "documents/kept/kept.txt").write_text("b/c.txt\n")
+    assert not ns.verify(tmp_path / "documents").holds
+    kept = tmp_path / "spans" / "kept"
+    for name, other in (("a.txt", "Größe: ? And less.".encode("utf-16")), ("b/c.txt", b"a lily"), ("e.txt", b"odd"),
+                        ("a.txt", None), ("d.txt", b"")):  # fmt: skip
+        before = (kept / name).read_bytes() if (kept / name).exists() else None
+        (kept / name).unlink(missing_ok=True) if other is None else (kept / name).write_bytes(other)
+        assert not ns.verify(tmp_path / "spans").holds, name
+        (kept / name).unlink(missing_ok=True) if before is None else (kept / name).write_bytes(before)
+    assert ns.verify(tmp_path / "spans").holds

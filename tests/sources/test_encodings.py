@@ -78,7 +78,9 @@ def test_all_files_are_read_by_the_encoding_that_is_named(tmp_path: Path) -> Non
 
 def test_what_a_mark_does_not_say_is_not_guessed(tmp_path: Path) -> None:
     """By default UTF-16 is known by its mark; what else is no UTF-8 is unreadable, and a note has the option."""
-    for number, raw in enumerate((GERMAN.encode(), GERMAN.encode("utf-16"), PLAIN.encode("utf-16-le"), GERMAN.encode("cp1252"))):
+    for number, raw in enumerate(
+        (GERMAN.encode(), GERMAN.encode("utf-16"), PLAIN.encode("utf-16-le"), GERMAN.encode("cp1252"))
+    ):
         (tmp_path / f"{number}.txt").write_bytes(raw)
     found = ns.dedup(tmp_path / "*.txt")
     assert (1, 2) == (found.stats.removed, found.stats.skipped)

@@ -33,6 +33,7 @@ __all__ = [
     "csv_pieces",
     "first_line",
     "line_pieces",
+    "listed_files",
     "packing",
     "raw",
     "said_by",
@@ -168,6 +169,13 @@ def as_utf8(chunks: Iterator[bytes], encoding: str | None) -> Iterator[bytes]:
     decoder = codecs.getincrementaldecoder(encoding)("surrogateescape")
     for chunk in chain(chunks, [b""]):
         yield decoder.decode(chunk, not chunk).encode("utf-8", "surrogatepass")
+
+
+def listed_files(part: Part, stay: Sequence[int]) -> tuple[bytes, bytes]:
+    """What the list of those files of a folder holds that stay, and what ends each of its lines."""
+    names = [name or b"" for name in part.files]
+    end = b"\0" if any(b"\n" in name or b"\r" in name for name in names) else b"\n"
+    return b"".join(names[at] + end for at in stay), end
 
 
 def same_bytes(one: str, other: str) -> bool:

@@ -15,7 +15,7 @@ from nearsame.errors import NearSameError
 from nearsame.proofs.archive_bytes import problem_of_records
 from nearsame.proofs.archives import Archive, problem_of_lines
 from nearsame.proofs.claims import Claims
-from nearsame.proofs.files import BROKEN, Part, Piece, csv_fields, first_line, packing, raw, same_bytes
+from nearsame.proofs.files import BROKEN, Part, Piece, csv_fields, first_line, listed_files, packing, raw, same_bytes
 from nearsame.proofs.pieces import pieces_at
 from nearsame.proofs.places import annotations_of
 from nearsame.proofs.records import Opened, Reader
@@ -190,9 +190,7 @@ class Kept:
         if not listed.is_file():
             self._missing(part)
             return
-        names = [name or b"" for name in part.files]
-        end = b"\0" if any(b"\n" in name or b"\r" in name for name in names) else b"\n"
-        wanted = b"".join(names[at] + end for at in stay)
+        wanted, end = listed_files(part, stay)
         if listed.read_bytes() != wanted:
             pairs = zip_longest(wanted.split(end), listed.read_bytes().split(end), fillvalue=b"")
             line, (a, b) = next((n, pair) for n, pair in enumerate(pairs, 1) if pair[0] != pair[1])

@@ -9,6 +9,7 @@ import json
 import os
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 from pathlib import Path
@@ -17,7 +18,7 @@ from typing import Any
 import pyarrow as pa
 
 from nearsame.proofs import tables
-from nearsame.proofs.files import Part, Record, first_line
+from nearsame.proofs.files import Part, Record, first_line, listed_files, same_bytes
 from nearsame.proofs.leak_search import StandingText, WordSearch, counts_of, items_of, matrix_of, name_of
 from nearsame.proofs.leak_texts import Benchmark, Read, Rule, read_texts, shingles, words_of
 from nearsame.proofs.records import Reader, default_id
@@ -244,8 +245,11 @@ def _check_kept(claims: LeakClaims, proof: _Proof, reader: Reader, findings: Fin
             findings.wrong("cuts.parquet", "its documents are not those in which an item stands")
     whole = replace(reader, skipped={})  # what could not be read stays, and is read here alike on both sides
     for part in claims.parts:
-        if part.form.is_folder or part.name in reader.unread or not part.is_own:
-            findings.note(f"kept/{part.target} is not proven: text files, an archive, or what cannot be read")
+        if part.form.is_folder:
+            _check_files(claims, part, {row for source, row in gone if source == part.name}, cuts, proof, reader)
+            continue
+        if part.name in reader.unread or not part.is_own:
+            findings.note(f"kept/{part.target} is not proven: an archive, or what cannot be read")
             continue
         form = "parquet" if part.format == "memory" else part.format
         copy = part._replace(paths=[str(claims.home / "kept" / part.target).encode()], format=form)
@@ -256,6 +260,41 @@ def _check_kept(claims: LeakClaims, proof: _Proof, reader: Reader, findings: Fin
             if problem := _wrong_in_kept(record, kept, own, proof.search):
                 findings.wrong(f"kept/{part.target}, record {number}", problem)
                 break
+
+
+def _check_files(  # noqa: PLR0913, PLR0917  (what went of which files, and who reads and tells)
+    claims: LeakClaims,
+    part: Part,
+    gone: AbstractSet[int],
+    cuts: Mapping[tuple[str, int], Sequence[_Span]],
+    proof: _Proof,
+    reader: Reader,
+) -> None:
+    """Hold the list of the files of a folder that stay, or their copies, to what was read."""
+    home, findings = claims.home / "kept" / part.target, proof.findings
+    stay = [at for at in range(len(part.files)) if at not in gone]
+    findings.count("kept documents", len(stay))
+    if claims.remove == "documents":
+        if not home.is_file() or home.read_bytes() != listed_files(part, stay)[0]:
+            findings.wrong(f"kept/{part.target}", "it does not list the files in which no item stands")
+        return
+    paths = [home / os.fsdecode(name or b"") for name in part.files]
+    changed = [at for at in stay if (part.name, at) in cuts]
+    for at in range(len(paths)):
+        if paths[at].is_file() == (at in gone):
+            findings.wrong(f"kept/{part.target}", f"{paths[at].name} {'is there' if at in gone else 'is missing'}")
+        elif at in stay and at not in changed and not same_bytes(str(paths[at]), os.fsdecode(part.paths[at] or b"")):
+            findings.wrong(f"kept/{part.target}", f"{paths[at].name} is not the file that was read")
+    there = [at for at in changed if paths[at].is_file()]
+    copies = part._replace(
+        paths=[os.fsencode(paths[at]) for at in there],
+        files=[part.files[at] for at in there],
+        stamps=[(None, None)] * len(there),
+    )
+    sources = (record for record in reader.documents(part) if record.position in there)
+    for at, record, kept in zip_longest(there, sources, replace(reader, skipped={}).documents(copies)):
+        if problem := _wrong_in_kept(record, kept, cuts[part.name, at], proof.search):
+            findings.wrong(f"kept/{part.target}", f"{paths[at].name}: {problem}")
 
 
 def _wrong_in_kept(record: Record | None, kept: Record | None, cuts: Sequence[_Span], search: WordSearch) -> str:

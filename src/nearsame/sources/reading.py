@@ -162,7 +162,10 @@ class Reading:
         told = (f"files in other encodings than UTF-8: {', '.join(read)}",) if read else ()
         if not not_read:
             return told
-        unread, look = sum(number for _, number in not_read), [f"{name} {number:,}" for name, number in not_read if name]
+        unread, look = (
+            sum(number for _, number in not_read),
+            [f"{name} {number:,}" for name, number in not_read if name],
+        )
         files = "1 text file is" if unread == 1 else f"{unread:,} text files are"
         like = f": {', '.join(look)}" if look else ""
         return (*told, f"{files} not UTF-8, and unread: --encoding auto reads them as they look{like}")
