@@ -14,6 +14,10 @@ from nearsame.stages.features.boilerplate import CountThese
 from tests.cli.commands import run, write_jsonl
 
 WORDS = ns.Jaccard(shingle_size=1)
+MINHASH = (
+    r"use method minhash \(--method minhash: about ([\d,]+) comparisons, (?:about|less than) ([\d.]+) seconds;"
+    r" it finds ([\d.]+)% of the pairs at the threshold(?:, and ([\d.]+)% of ([\d,]+) similar pairs of a sample)?\)"
+)
 
 
 @pytest.fixture
@@ -63,7 +67,7 @@ def test_keepers_that_share_rare_words_are_foretold() -> None:
     assert limit < min(int(number) for _, number in named)
     less = ns.dedup(texts, method=ns.Jaccard(shingle_size=1, drop_boilerplate=limit))
     assert less.stats.compared < found.stats.compared
-    assert "raise the threshold or use method minhash" in found.stats.notes[0]
+    assert re.search(f"raise the threshold or {MINHASH}|would not make it much less", found.stats.notes[0])
 
 
 @pytest.mark.usefixtures("_sparing")
@@ -98,16 +102,66 @@ def test_pairs_are_foretold() -> None:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("_sparing")
-def test_the_quicker_method_is_named_with_what_it_finds_of_a_sample() -> None:
-    """Of pairs that are just similar enough it misses some; its own run finds about that share."""
+def test_the_quicker_method_is_named_with_what_it_costs_and_finds_of_a_sample() -> None:
+    """Of pairs that are just similar enough it misses some; its own run finds about that share, by such work."""
     texts = [text.replace("x", f"y{copy}z", copy) for text in CORPORA["pools"](1500) for copy in (0, 40)]
     found = ns.pairs(texts, method=ns.Jaccard(shingle_size=1, threshold=0.5))
-    told = r"minhash \(of ([\d,]+) similar pairs of a sample it finds ([\d.]+)%\)"
-    number, share = re.search(told, found.stats.notes[0]).groups()
-    every = found.num_pairs
-    near = ns.pairs(texts, method=ns.MinHash(shingle_size=1, threshold=0.5), audit=False).num_pairs
-    assert 100 < int(number.replace(",", "")) <= every
-    assert float(share) / 100 == pytest.approx(near / every, abs=0.03)
+    comparisons, _, chance, share, number = re.search(MINHASH, found.stats.notes[0]).groups()
+    near = ns.pairs(texts, method=ns.MinHash(shingle_size=1, threshold=0.5), audit=False)
+    assert 100 < int(number.replace(",", "")) <= found.num_pairs
+    assert 99.0 <= float(chance) < 100
+    assert float(share) / 100 == pytest.approx(near.num_pairs / found.num_pairs, abs=0.03)
+    assert int(comparisons.replace(",", "")) == pytest.approx(near.stats.compared, rel=0.25)
+
+
+@pytest.mark.usefixtures("_sparing")
+def test_cosine_names_minhash_confirmed_by_it(monkeypatch: Any) -> None:
+    """Which finds the pairs: a cosine of c is a Jaccard similarity of c² at least."""
+    monkeypatch.setattr(costs, "BUDGET_SECONDS", 0.001)
+    texts = CORPORA["pools"](2000)
+    note = ns.pairs(texts, method=ns.Cosine(shingle_size=1, threshold=0.8)).stats.notes[0]
+    asked = r"--method minhash --threshold 0.64 --confirm cosine --confirm-threshold 0.8: about ([\d,]+) comparisons"
+    told = int(re.search(asked, note)[1].replace(",", ""))
+    named = ns.MinHash(shingle_size=1, threshold=0.64, confirm="cosine", confirm_threshold=0.8)
+    assert told == pytest.approx(ns.pairs(texts, method=named, audit=False).stats.compared, rel=0.25)
+
+
+@pytest.mark.usefixtures("_sparing")
+def test_a_method_that_takes_no_less_is_not_recommended_and_its_cost_is_said(monkeypatch: Any) -> None:
+    """Receipts of a few frequent products: MinHash compares ten times as many of them as the exact join does."""
+    monkeypatch.setattr(costs, "BUDGET_SECONDS", 0.001)
+    random, chances = np.random.default_rng(1), 1 / np.arange(1, 1658)
+    drawn = random.choice(1657, (6000, 10), p=chances / chances.sum())
+    items = [{"tags": [str(item) for item in {*basket}]} for basket in drawn.tolist()]
+    note = ns.pairs(items, method=ns.Jaccard(threshold=0.5), features_column="tags").stats.notes[0]
+    said = r"or raise the threshold\. Method minhash would not make it much less: about ([\d,]+) comparisons"
+    told = int(re.search(said, note)[1].replace(",", ""))
+    near = ns.pairs(items, method=ns.MinHash(threshold=0.5), features_column="tags", audit=False)
+    assert told == pytest.approx(near.stats.compared, rel=0.25)
+
+
+@pytest.mark.usefixtures("_sparing")
+@pytest.mark.parametrize(
+    ("method", "told"),
+    [
+        (ns.Containment(shingle_size=1, threshold=0.9), "No other method finds most of what containment finds"),
+        (ns.Cosine(shingle_size=1, threshold=0.9, confirm="edit"), "No other method finds most of what cosine finds"),
+        (ns.Cosine(shingle_size=1, threshold=0.9, weights="tf"), "--k 16 --confirm cosine\\).* about 99% of the pairs"),
+    ],
+)
+def test_a_join_that_nothing_else_does_says_so(monkeypatch: Any, method: Any, told: str) -> None:
+    """Or names codes, with the chance that they find a pair."""
+    monkeypatch.setattr(costs, "BUDGET_SECONDS", 0.001)
+    stats = ns.pairs(CORPORA["pools"](2000), method=method).stats
+    assert re.search(told, stats.notes[0])
+    assert _foretold(stats.notes) == stats.compared
+
+
+def test_a_threshold_that_no_bands_reach_ends_no_run(monkeypatch: Any) -> None:
+    """128 values find a pair at .02 with a chance of .92 at most: the exact join has nobody to name, and goes on."""
+    monkeypatch.setattr(costs, "BUDGET_SECONDS", 0.0)
+    found = ns.dedup(CORPORA["pools"](200), method=ns.Jaccard(shingle_size=1, threshold=0.02))
+    assert "No other method" in found.stats.notes[0]
 
 
 @pytest.mark.usefixtures("_sparing")
@@ -115,7 +169,7 @@ def test_ready_items_have_no_text_to_show() -> None:
     """What it costs and what to do is said all the same."""
     items = [{"tags": text.split()} for text in CORPORA["pools"](2500)]
     note = ns.dedup(items, method=ns.Jaccard(), features_column="tags").stats.notes[0]
-    assert "rare elsewhere. To make it less: set drop_boilerplate, raise the threshold or" in note
+    assert "rare elsewhere. To make it less: set drop_boilerplate" in note
 
 
 def test_a_run_within_the_budget_says_nothing() -> None:
@@ -188,7 +242,7 @@ def test_minhash_offers_nothing_where_it_compares_little(name: str) -> None:
 def test_minhash_offers_nothing_where_the_exact_join_compares_as_much() -> None:
     """All copies of a template are pairs, by whichever method."""
     notes = ns.pairs(CORPORA["template"](2000), method="minhash", audit=False).stats.notes
-    assert ["jaccard" in note for note in notes] == [False] * len(notes)
+    assert ["use method jaccard" in note for note in notes] == [False] * len(notes)
 
 
 def test_minhash_on_an_ordinary_corpus_offers_nothing() -> None:

@@ -49,13 +49,18 @@ def held(case: Case) -> Outcome:
 
 def shrunk(case: Case) -> Case:
     """The same with as few documents as still go wrong."""
-    row = 0
-    while row < len(case.documents):
-        less = case.without(row)
-        if held(less).wrong:
-            case = less
-        else:
-            row += 1
+    step = max(1, len(case.documents) // 2)
+    while step:
+        row = 0
+        while row < len(case.documents):
+            less = case
+            for _ in range(min(step, len(case.documents) - row)):
+                less = less.without(row)
+            if held(less).wrong:
+                case = less
+            else:
+                row += step
+        step //= 2
     return case
 
 

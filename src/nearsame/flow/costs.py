@@ -1,97 +1,87 @@
 """What comparing will cost where much is shared: said before it begins, with its cause and what to do about it.
 
 1. Nothing is said, and next to nothing done, where all pairs that share a key can be compared within BUDGET_SECONDS.
-2. MinHash brings together whatever is somewhat alike, the exact join what has rare items in common. Where comparing
-   takes MinHash more than OFFER_SECONDS and the exact join a fraction of it, the exact join is offered.
-3. Nothing depends on how fast the machine is, or on threads: the same run says the same. Seconds are CPU seconds of one
-   core: 4 ns a meeting, 25 more for a pair that places leave, and 3 an item of either set that is passed. Measured:
-   2.3 to 3.7 ns an item with 100 to 2,000 items a set; 185 million meetings and 85 million pairs in 2.7 s.
+2. MinHash brings together whatever is somewhat alike, the exact join what has rare items in common: each is tried on
+   a sample in place of the other, and recommended only if it takes less. Where comparing takes MinHash more than
+   OFFER_SECONDS and the exact join a fraction of it, the exact join is offered.
+3. Nothing depends on how fast the machine is, or on threads: the same run says the same (`instead.cpu_seconds`).
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial, reduce
 from itertools import pairwise
-from typing import Any, cast
+from typing import NamedTuple, cast
 
 import numpy as np
 
 from nearsame import arrow
 from nearsame.arrow import Rows
-from nearsame.flow.arrays import Arrays
-from nearsame.flow.corpus import State
-from nearsame.flow.hashed import found_by
+from nearsame.flow.instead import Ruling, Trial, cpu_seconds, recall_of, spread, tried
 from nearsame.flow.runs import Run
 from nearsame.flow.spelling import ShingleSpelling
-from nearsame.flow.steps import steps
 from nearsame.kernels.buckets import Meeting
-from nearsame.kernels.deciding import Work
-from nearsame.kernels.scores import OF_SETS
-from nearsame.recipes.counterparts import exact_join, hashed_join
-from nearsame.recipes.methods import Jaccard, Method, Shingled
+from nearsame.recipes.counterparts import coded_join, exact_join, hashed_join
+from nearsame.recipes.methods import Method, MinHash, Shingled, SimHash
 from nearsame.stages.features.boilerplate import CountThese
 from nearsame.stages.features.shingles import ShingleSets
-from nearsame.stages.pairs import measures
+from nearsame.stages.keys.curves import within_distance
 from nearsame.stages.pairs.estimate import Foresight, most_work
 
 __all__ = ["BUDGET_SECONDS", "OFFER_SECONDS", "predicted"]
 
 BUDGET_SECONDS, OFFER_SECONDS = 60.0, 2.0
-_FRACTION = 4  # how many times as much is worth an offer
-_SAMPLED = 2048  # documents that the exact join is tried on
-_MEETING_SECONDS, _COMPARISON_SECONDS, _ITEM_SECONDS = 4e-9, 25e-9, 3e-9
-_VALUE_SECONDS = 1e-9  # of each value of two signatures: they are compared place by place
+_FRACTION = 4  # how many times as much is worth an offer, where one would otherwise say nothing
+_LESS = 1.5  # and a recommendation: what a sample tells is no closer
 _NAMED, _LOOKED_AT = 3, 12  # shingles to name, and the largest buckets to find them in
 _MEMBERS, _OTHERS = 16, 256  # documents of a bucket, and of all, that tell what is rare and common to its members
 
 
-def predicted(run: Run, work: Callable[[State[Arrays], Meeting, Any], Work]) -> Run:
+class _Cost(NamedTuple):
+    """What a run will take, and another method in its place: where there is one, and what it finds."""
+
+    comparisons: int
+    seconds: float
+    trial: Trial | None = None
+    recall: tuple[float, int, int] | None = None
+
+    @property
+    def is_less(self) -> bool:
+        """Whether the other method is worth its name: one that may miss something, or that everything is found by."""
+        times = _LESS if self.recall else _FRACTION
+        return self.trial is not None and self.trial.seconds * times < self.seconds
+
+
+def predicted(run: Run, ruling: Ruling) -> Run:
     """The run, with a note if comparing will take long; whoever watches sees it at once.
 
     Args:
         run: all documents have met.
-        work: applies the rule that is to follow, as a method has it, to a meeting, and counts what it takes.
+        ruling: applies the rule that is to follow, as a method has it, to a meeting, and counts what it takes.
     """
     state = run.state
     meeting, offer = state.meeting, exact_join(state.method) if state.method.may_miss else None
     most = OFFER_SECONDS if offer else BUDGET_SECONDS
-    if meeting is None or _seconds(state, meeting, most_work(meeting)) <= most:
+    if meeting is None or cpu_seconds(state, meeting, most_work(meeting)) <= most:
         return run
     with run.clock("foretelling"):
-        foreseen = state.corpus.engine.sample(meeting, Foresight(partial(work, state)))
-        number, seconds = foreseen.left_by_places, _seconds(state, meeting, foreseen)
-        elapsed = seconds / state.corpus.engine.threads
+        foreseen = state.corpus.engine.sample(meeting, Foresight(partial(ruling, state)))
+        cost = _Cost(foreseen.left_by_places, cpu_seconds(state, meeting, foreseen))
+        elapsed = cost.seconds / state.corpus.engine.threads
         run.clock.foreseen(deciding=elapsed, joining=elapsed)
-        if seconds <= most:
+        if cost.seconds <= most:
             return run
-        exact = _by_exact_join(state, offer, work) if offer else number
-        offered = exact if number >= _FRACTION * max(exact, 1) else None
-        if seconds <= BUDGET_SECONDS and offered is None:
+        other = offer or hashed_join(state.method)
+        trial = tried(state, other, ruling) if other else None
+        recall = recall_of(state, other) if trial and isinstance(other, MinHash) else None
+        cost = cost._replace(trial=trial, recall=recall)
+        is_long = cost.seconds > BUDGET_SECONDS
+        if not is_long and not cost.is_less:
             return run
-        causes = _causes(run) if seconds > BUDGET_SECONDS else []
-        hashed = hashed_join(state.method)
-        found = found_by(state, hashed) if hashed else (0, 0)
-    note = _note(number, seconds, causes, state.method, offered, found)
+        causes = _causes(run) if is_long else []
+    note = _note(cost, causes, state.method)
     run.clock.progress.note(note)
     return replace(run, notes=(*run.notes, note))
-
-
-def _by_exact_join(state: State[Arrays], method: Jaccard, work: Callable[[State[Arrays], Meeting, Any], Work]) -> int:
-    """About how many comparisons the exact join takes for the same documents: what a sample of them says."""
-    exact = replace(state, method=method, step=steps(method))
-    leads = np.flatnonzero(state.corpus.leads & (state.corpus.about.sizes > 0))
-    rows = _spread(leads, _SAMPLED)
-    chosen = np.zeros(state.corpus.best.size, np.bool_)
-    chosen[rows] = True
-    engine, room = state.corpus.engine, dict(state.corpus.engine.room)
-    num_items = int(state.corpus.about.sizes[rows].sum())
-    features, counts = exact.step.counted(engine.only(state.leaders, chosen), num_items, engine)
-    keys = engine.map(features, *([exact.step.keys(counts)] if exact.step.keys else []))
-    meeting = engine.meet(engine.keep(keys), features, state.corpus.ranks, exact.step.compared)
-    engine.room.clear()  # it says how the run goes, not this trial
-    engine.room.update(room)
-    times = leads.size / max(1, rows.size)
-    return int(engine.sample(meeting, Foresight(partial(work, exact), times)).left_by_places)
 
 
 @dataclass(frozen=True)
@@ -102,28 +92,10 @@ class _Cause:
     documents: int
 
 
-def _seconds(state: State[Arrays], meeting: Meeting, work: Work) -> float:
-    meetings = work.met * _MEETING_SECONDS + work.left_by_places * _COMPARISON_SECONDS
-    if state.step.measure in OF_SETS:
-        return float(meetings + work.items * _ITEM_SECONDS)
-    items = 2 * meeting.items.size / max(1, meeting.entries.rows.size)
-    per_item = _VALUE_SECONDS if state.step.measure == measures.AGREEMENT else _ITEM_SECONDS
-    return float(meetings + work.left_by_bits * per_item * items)
-
-
-def _note(  # noqa: PLR0913, PLR0917  (two of the work, two of what causes it, two of the ways out)
-    number: int,
-    seconds: float,
-    causes: Sequence[_Cause],
-    method: Method,
-    exact: int | None,
-    found: tuple[int, int],
-) -> str:
-    """What is said; `exact` are the comparisons of the exact join, where that is worth naming.
-
-    `found` are how many of how many pairs of a sample the quicker method finds.
-    """
-    ways = [] if exact is None else [f"use method jaccard (--method jaccard: exact, about {exact:,} comparisons)"]
+def _note(cost: _Cost, causes: Sequence[_Cause], method: Method) -> str:
+    """What is said."""
+    is_offered = cost.is_less and cost.recall is None  # the exact join
+    ways = [_in_place(cost.trial)] if cost.trial and is_offered else []
     if "drop_boilerplate" in type(method).model_fields:
         if causes:
             limit = _rounded(min(cause.documents for cause in causes) - 1)
@@ -132,17 +104,59 @@ def _note(  # noqa: PLR0913, PLR0917  (two of the work, two of what causes it, t
             ways.append("set drop_boilerplate")
     if method.stricter:
         ways.append(method.stricter)
-    if method.quicker:
-        share = f" (of {found[1]:,} similar pairs of a sample it finds {found[0] / found[1]:.1%})" if found[1] else ""
-        ways.append(f"use method {method.quicker}{share}")
+    if cost.trial and cost.recall and cost.is_less:
+        ways.append(_in_place(cost.trial, *cost.recall))
     ways = [*ways[:-2], " or ".join(ways[-2:])]
     named = ", ".join(f'"{cause.text}" (in {cause.documents:,} documents)' for cause in causes)
-    because = "share what is rare elsewhere" if exact is None else "are somewhat alike, but less than is asked for"
+    because = "are somewhat alike, but less than is asked for" if is_offered else "share what is rare elsewhere"
     return (
-        f"comparing may take about {number:,} comparisons, about {_time(seconds)} of CPU time on one core, because many"
-        f" documents {because}{f', above all {named}' if causes and exact is None else ''}."
-        f" To make it less: {', '.join(ways)}"
+        f"comparing may take about {_amount(cost.comparisons, cost.seconds)} of CPU time on one core, because many"
+        f" documents {because}{f', above all {named}' if causes and not is_offered else ''}."
+        f" To make it less: {', '.join(ways)}{_no_way_out(cost, method)}"
     )
+
+
+def _in_place(trial: Trial, chance: float | None = None, found: int = 0, looked_at: int = 0) -> str:
+    """Another method, with what it costs, and what it finds if that is not everything."""
+    method, amount = trial.method, _amount(trial.comparisons, trial.seconds)
+    if chance is None:
+        return f"use method {method.name} ({_options(method)}: exact, about {amount})"
+    finds = f"it finds {chance:.1%} of the pairs at the threshold"
+    of_sample = f", and {found / looked_at:.1%} of {looked_at:,} similar pairs of a sample" if looked_at else ""
+    return f"use method {method.name} ({_options(method)}: about {amount}; {finds}{of_sample})"
+
+
+def _options(method: Method) -> str:
+    """How another method is asked for, where everything else stays as it is."""
+    second = cast("Shingled | SimHash", method).confirm
+    if second != "cosine":
+        return f"--method {method.name}"
+    if isinstance(method, SimHash):
+        return f"--method {method.name} --k {method.k} --confirm {second}"
+    _, confirmed = cast("MinHash", method).second or ("", 0)
+    threshold = f"--threshold {float(method.least):g} --confirm {second} --confirm-threshold {float(confirmed):g}"
+    return f"--method {method.name} {threshold}"
+
+
+def _no_way_out(cost: _Cost, method: Method) -> str:
+    """What is said of other methods where none is known to take less."""
+    if cost.is_less or not isinstance(method, Shingled):
+        return ""
+    if cost.trial is not None:
+        amount = _amount(cost.trial.comparisons, cost.trial.seconds)
+        return f". Method {cost.trial.method.name} would not make it much less: about {amount}"
+    codes = coded_join(method)
+    if codes is None:
+        return f". No other method finds most of what {method.name} finds"
+    chance = float(within_distance(float(method.least), codes.k, codes.bits, "cosine"))
+    return (
+        f". Method {codes.name} ({_options(codes)}) compares every code with every other, which may be less:"
+        f" it finds about {chance:.0%} of the pairs at the threshold"
+    )
+
+
+def _amount(comparisons: int, seconds: float) -> str:
+    return f"{comparisons:,} comparisons, {_time(seconds)}"
 
 
 def _rounded(number: int) -> int:
@@ -158,12 +172,12 @@ def _rounded(number: int) -> int:
 def _time(seconds: float) -> str:
     """In words.
 
-    >>> _time(90), _time(600), _time(9000)
-    ('90 seconds', '10 minutes', '2.5 hours')
+    >>> _time(0.3), _time(90), _time(600), _time(9000)
+    ('less than 2 seconds', 'about 90 seconds', 'about 10 minutes', 'about 2.5 hours')
     """
     if seconds < 180:
-        return f"{seconds:.0f} seconds"
-    return f"{seconds / 60:.0f} minutes" if seconds < 5400 else f"{seconds / 3600:,.1f} hours"
+        return f"about {seconds:.0f} seconds" if seconds >= 1.5 else "less than 2 seconds"
+    return f"about {seconds / 60:.0f} minutes" if seconds < 5400 else f"about {seconds / 3600:,.1f} hours"
 
 
 def _causes(run: Run) -> list[_Cause]:
@@ -199,12 +213,7 @@ def _largest(meeting: Meeting) -> Iterator[Rows]:
     sizes = np.diff(entries.bucket_starts)
     for bucket in np.argsort(-sizes, kind="stable")[:_LOOKED_AT]:
         members = np.searchsorted(entries.doc_starts, np.flatnonzero(entries.doc_buckets == bucket), "right") - 1
-        yield _spread(members, _MEMBERS)
-
-
-def _spread(values: Rows, most: int) -> Rows:
-    """At most so many of them, at even distances."""
-    return values[np.linspace(0, values.size - 1, min(values.size, most)).astype(np.int64)]
+        yield spread(members, _MEMBERS)
 
 
 def _rarest(run: Run, meeting: Meeting, members: Rows) -> int | None:
@@ -213,7 +222,7 @@ def _rarest(run: Run, meeting: Meeting, members: Rows) -> int | None:
     shared = reduce(partial(np.intersect1d, assume_unique=True), sets)
     if shared.size == 0:
         return None
-    others = np.concatenate(_sets(run, _spread(meeting.entries.rows, _OTHERS)))
+    others = np.concatenate(_sets(run, spread(meeting.entries.rows, _OTHERS)))
     return int(shared[np.argmin([(others == item).sum() for item in shared])])
 
 

@@ -22,7 +22,7 @@ from pydantic import (
 from nearsame.errors import ConfigError
 from nearsame.files.inputs import no_path
 from nearsame.recipes.arguments import plain_number, shown
-from nearsame.recipes.choices import COMPARED, ConfirmedBy, MethodName, ReportedMeasure, ShingleUnit
+from nearsame.recipes.choices import COMPARED, ConfirmedBy, ReportedMeasure, ShingleUnit
 from nearsame.recipes.given import Codes, Confirming, Number, Seed, read, require_places
 
 __all__ = [
@@ -61,7 +61,6 @@ class Recipe(BaseModel):
     counts_items: ClassVar[bool] = False  # keys are what is rare of all, so all is counted before
     keys_of_sketches: ClassVar[bool] = False  # keys are made of sketches, not of the features themselves
     by_sketches: ClassVar[bool] = False  # what is compared, or met by, is a summary: similar texts can be lost
-    quicker: ClassVar[MethodName | None] = None  # the method that finds most of the same with fewer comparisons
 
     _is_drawn: bool = PrivateAttr(default=False)
 

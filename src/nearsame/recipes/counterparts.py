@@ -5,14 +5,17 @@
 """
 
 import math
+from fractions import Fraction
 from typing import Any
 
 from nearsame.recipes.methods import (
     Cosine,
     Digest,
+    Hyperplane,
     Jaccard,
     Method,
     MinHash,
+    ModP,
     Recipe,
     Shingled,
     Shingling,
@@ -20,9 +23,10 @@ from nearsame.recipes.methods import (
     TextRecipe,
 )
 
-__all__ = ["as_codes", "as_sets", "exact_join", "exact_question", "for_guesses", "hashed_join"]
+__all__ = ["as_codes", "as_sets", "coded_join", "exact_join", "exact_question", "for_guesses", "hashed_join"]
 
 _PLACES = 6  # of a cosine
+_MOST_BITS = 16  # that two codes of SimHash may differ in
 
 
 def exact_join(method: Method) -> Jaccard | None:
@@ -36,22 +40,43 @@ def exact_join(method: Method) -> Jaccard | None:
 
 
 def hashed_join(method: Method) -> MinHash | None:
-    """What finds most pairs of an exact join with fewer comparisons; None where it finds other pairs.
+    """What finds most pairs of a join with keys of signatures; None where it finds other pairs.
+
+    Two sets with a cosine of c or more have a Jaccard similarity of c² or more: then one contains the other.
 
     Example:
         >>> hashed_join(Jaccard(threshold=0.7)) == MinHash(threshold=0.7)
         True
+        >>> hashed_join(Cosine(threshold=0.8)).condition
+        'jaccard >= 0.64, cosine >= 0.8'
     """
-    if not isinstance(method, Jaccard):
+    settings = {name: getattr(method, name) for name in Shingled.model_fields if name in type(method).model_fields}
+    if isinstance(method, Jaccard | ModP):
+        return MinHash(threshold=method.least, **settings)
+    if not isinstance(method, Cosine) or method.weighs_items or method.confirm:
         return None
-    return MinHash(threshold=method.least, **{name: getattr(method, name) for name in Shingled.model_fields})
+    least = max(Fraction(math.floor(method.least**2 * 10**_PLACES), 10**_PLACES), Fraction(1, 10**_PLACES))
+    return MinHash(threshold=least, **(settings | {"confirm": "cosine", "confirm_threshold": method.least}))
+
+
+def coded_join(method: Method) -> SimHash | None:
+    """What finds many pairs of the join by weighted cosine, at the widest distance; None where it finds other pairs.
+
+    Example:
+        >>> coded_join(Cosine(threshold=0.8, weights="tf")).k
+        16
+    """
+    if not isinstance(method, Cosine) or not method.weighs_items or method.confirm:
+        return None
+    return SimHash(k=_MOST_BITS, weights=method.weights, confirm="cosine", threshold=method.least, **_cut(method))
 
 
 def exact_question(method: Method | None, nearly: Jaccard | Cosine | None = None) -> Method:
     """What the answer of a method is held against: the exact answer to its own question.
 
     Codes estimate an angle: k of b bits stand for a cosine of cos(πk/b), of their features by their weights. Where
-    another measure confirms pairs of codes, it is what is asked: the codes only choose who is compared.
+    another measure confirms pairs of codes, it is what is asked: the codes only choose who is compared. Vectors are
+    asked for their cosine: the recipe that comes back says which, and every two are to be compared.
 
     Args:
         method: that was run; None stands for one of the ways to find equal texts.
@@ -70,14 +95,16 @@ def exact_question(method: Method | None, nearly: Jaccard | Cosine | None = None
             return Digest(**{**method.model_dump(), "algorithm": "sha256"})
         case Shingled():
             return _as_jaccard(method) if method.may_miss else method
-        case SimHash() if nearly is None:
+        case SimHash() | Hyperplane() if nearly is None:
             return _question_of_codes(method)
         case SimHash() if isinstance(nearly, Cosine) and method.weights != "one":
             return Cosine(threshold=nearly.threshold, weights=method.weights, **_cut(method))
-    return nearly or method
+    return Hyperplane(threshold=nearly.least) if nearly and method.of_vectors else nearly or method
 
 
-def _question_of_codes(method: SimHash) -> Method:
+def _question_of_codes(method: SimHash | Hyperplane) -> Method:
+    if isinstance(method, Hyperplane):
+        return Hyperplane(threshold=method.threshold)
     if method.confirm == "jaccard":
         return Jaccard(threshold=method.least, **_cut(method))
     if method.confirm == "cosine":

@@ -12,7 +12,6 @@ from nearsame.recipes.choices import (
     BandRows,
     ConfirmedBy,
     DigestName,
-    MethodName,
     ReportedMeasure,
     SketchKind,
     VerifiedBy,
@@ -51,7 +50,6 @@ class Jaccard(Shingled):
     name: ClassVar[str] = "jaccard"
     measure: ClassVar[ReportedMeasure] = "jaccard"
     counts_items: ClassVar[bool] = True
-    quicker: ClassVar[MethodName | None] = "minhash"
 
     threshold: Threshold = read(Fraction(4, 5), "Least Jaccard similarity, above 0 and at most 1.")
 
@@ -231,7 +229,6 @@ class ModP(Shingled):
     counts_items: ClassVar[bool] = True
     keys_of_sketches: ClassVar[bool] = True
     by_sketches: ClassVar[bool] = True
-    quicker: ClassVar[MethodName | None] = "minhash"
 
     threshold: Threshold = read(Fraction(4, 5), "Least Jaccard similarity of two fingerprints, above 0 and at most 1.")
     modulus: int = Field(

@@ -67,7 +67,8 @@ def _thinned(meeting: Meeting, docs: Rows) -> Meeting:
     buckets, places = entries.doc_buckets[at], entries.doc_places[at]
     bucket_starts = np.zeros(entries.bucket_starts.size, np.int64)
     np.cumsum(np.bincount(buckets, minlength=bucket_starts.size - 1), out=bucket_starts[1:])
-    which, offsets = _ranges(meeting.offsets, docs)
+    firsts = np.arange(0, meeting.offsets.size - 1, max(1, entries.rows.size))  # weights or letters are second lists
+    which, offsets = _ranges(meeting.offsets, (firsts[:, None] + docs).ravel())
     thin = Entries(entries.rows[docs], starts, buckets, places, bucket_starts)
     return Meeting.of((*thin, meeting.items[which], offsets))
 
