@@ -1,9 +1,13 @@
 """The names of names.py: as long as it says, and pairs that brute force finds as well."""
 
+from fractions import Fraction
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 HERE = Path(__file__).resolve().parents[2] / "bench"
@@ -24,9 +28,14 @@ def test_names_are_as_long_as_they_say(names):
 
 
 @pytest.mark.parametrize("label", ["jaccard, confirmed", "cosine, confirmed"])
-def test_confirmed_pairs_are_those_of_brute_force(names, label):
-    """Both thresholds are reached, and no such pair is missing."""
-    made = names.made(400)
-    expected = names.expected(label, made, names.alike(made))
-    assert expected == {(a, b) for a, b in names.measured(label, 400)["pairs"]}
+def test_confirmed_pairs_are_those_of_brute_force(names, label, tmp_path):
+    """Both thresholds are reached, and no such pair is missing; of some names those that stand in a pair."""
+    made, source, target = names.made(400), tmp_path / "names.parquet", tmp_path / "pairs.npy"
+    pq.write_table(pa.table({"id": [str(row) for row in range(400)], "text": made}), source)
+    names.measured(label, "0.6", str(source), str(target))
+    found = {(min(pair), max(pair)) for pair in np.load(target).tolist()}
+    expected = names.expected(names.recipe(label, Fraction("0.6")), made, names.alike(made, 400))
+    assert expected == found
     assert len(expected) > 50
+    some = names.alike(made, 100)
+    assert {pair for pair in some.pairs if pair in found} == {pair for pair in found if {*pair} & {*some.rows.tolist()}}

@@ -54,5 +54,26 @@ def test_options_of_other_methods_are_refused(tmp_path: Path) -> None:
     assert "--method hyperplane has no option --shingle-size" in found.stderr
     found = run("dedup", source, "--dry-run", "--vector-column", "embedding")
     assert "vector_column='embedding' does nothing with method=jaccard" in found.stderr
-    found = run("evaluate", source, "--methods", "hyperplane")
-    assert (2, True) == (found.exit_code, "is about vectors, and evaluate reads texts" in found.stderr)
+    found = run("evaluate", source, "--methods", "hyperplane,jaccard", "--vector-column", "embedding")
+    assert (2, True) == (found.exit_code, "'hyperplane' compares vectors, and 'jaccard' texts" in found.stderr)
+    found = run("evaluate", source, "--methods", "hyperplane", "--vector-column", "embedding", "--unit", "chars")
+    assert (2, True) == (found.exit_code, "unit does nothing to vectors" in found.stderr)
+
+
+def test_hyperplanes_are_judged_by_the_cosine_of_every_two_vectors(tmp_path: Path) -> None:
+    """At their own threshold, and from `near` on; copies and a vector without a direction are among them."""
+    random = np.random.Generator(np.random.PCG64(7))
+    vectors = np.concatenate([random.standard_normal((20, 12)), np.zeros((2, 12))])
+    vectors = np.concatenate([vectors, vectors[:20] + 0.5 * random.standard_normal((20, 12)), vectors[:3]])
+    pq.write_table(pa.table({"id": [f"v{i:02d}" for i in range(45)], "vector": [*vectors]}), tmp_path / "a.parquet")
+    out = tmp_path / "e.json"
+    asked = ["--methods", "hyperplane:threshold=0.8:bands=128:rows=1,hyperplane:threshold=0.8:bands=4:rows=16"]
+    for also, least in ([], 0.8), (["--measure", "cosine", "--near", "0.9"], 0.9):
+        run("evaluate", tmp_path / "a.parquet", *asked, *also, "-o", out, "--overwrite")
+        first, second = json.loads(out.read_text("utf-8"))["scores"]
+        rounded = np.rint(vectors / np.maximum(np.abs(vectors).max(1, keepdims=True), 1e-9) * 32767)
+        lengths = np.maximum(np.sqrt((rounded**2).sum(1)), 1e-9)
+        cosines = np.triu(rounded @ rounded.T / lengths / lengths[:, None], 1)
+        assert int((cosines >= least).sum()) == first["true_pairs"] == second["true_pairs"] == first["both"]
+        assert int((cosines >= 0.8).sum()) == first["pairs"] > second["pairs"]
+        assert f"cosine >= {least:g}" == first["reference"]

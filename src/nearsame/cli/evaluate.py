@@ -12,7 +12,9 @@ from nearsame.recipes.choices import JudgedBy
 
 __all__ = ["evaluate"]
 
-_OF_METHODS = ("methods", "truth", "least_label", "near", "measure", "as_json")  # and not of pairs to be judged
+_OF_METHODS = (  # and not of pairs to be judged
+    "methods", "truth", "least_label", "near", "measure", "vector_column", "as_json",
+)  # fmt: skip
 _EVALUATING = options.section(
     "Method",
     options.spec(
@@ -36,7 +38,7 @@ _EVALUATING = options.section(
     options.spec(
         "--measure",
         type=options.words(JudgedBy),
-        help="Measure of that similarity; if given, simhash is held against it, too.",
+        help="Measure of that similarity; if given, simhash (or hyperplane, by cosine) is held against it, too.",
         stands="jaccard",
     ),
     options.spec(
@@ -56,6 +58,7 @@ _EVALUATING = options.section(
     sourceoptions.TEXT_COLUMN,
     sourceoptions.ID_COLUMN,
     sourceoptions.url_column("Column of URLs, for boilerplate of hosts."),
+    sourceoptions.VECTOR_COLUMN,
 )
 
 

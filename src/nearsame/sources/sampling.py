@@ -13,6 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from nearsame import schemas
 from nearsame.sources.reading import Reading
 
 __all__ = ["DocumentSample", "sample"]
@@ -20,7 +21,7 @@ __all__ = ["DocumentSample", "sample"]
 
 @dataclass(frozen=True)
 class DocumentSample:
-    """Documents as a table of `id`, `text` and, where it was read and any has one, `url`, in the order of reading."""
+    """Documents as a table of `id`, `text` (or `vector`) and, where any has one, `url`, in the order of reading."""
 
     table: pa.Table
     num_documents: int  # of the whole source
@@ -38,6 +39,7 @@ class DocumentSample:
 class _Drawn:
     """The documents with the least numbers so far."""
 
+    content: str
     most: int | None
     tables: list[pa.Table]
     numbers: npt.NDArray[np.float64]
@@ -54,7 +56,7 @@ class _Drawn:
 
     def close(self) -> pa.Table:
         """The least of all, in the order of reading."""
-        table = pa.concat_tables(self.tables) if self.tables else pa.table({"row": [], "text": []})
+        table = pa.concat_tables(self.tables) if self.tables else pa.table({"row": [], self.content: []})
         if self.most is None or self.numbers.size <= self.most:
             return table
         kept = np.sort(np.argsort(self.numbers, kind="stable")[: self.most])
@@ -84,14 +86,16 @@ def sample(
         3
     """
     chance = np.random.Generator(np.random.PCG64(seed))
-    drawn = _Drawn(most, [], np.zeros(0))
+    content = "text" if reading.columns.vectors is None else "vector"
+    drawn = _Drawn(content, most, [], np.zeros(0))
     for batch in reading:
         documents = batch if extract is None else extract(batch).select(["row", "text"])
         drawn.add(documents, chance.random(len(batch)))
     table = drawn.close()
     rows = table.column("row").cast(pa.int64()).to_numpy()
     ids = _ids(reading)
-    columns = {"id": ids.take(pa.array(rows)), "text": table.column("text").cast(pa.large_string())}
+    kind = pa.large_string() if content == "text" else schemas.VECTORS.field(content).type
+    columns = {"id": ids.take(pa.array(rows)), content: table.column(content).cast(kind)}
     if reading.columns.beside:
         urls = reading.beside(reading.columns.beside[0])
         columns |= {"url": urls.take(pa.array(rows))} if urls.null_count < len(urls) else {}

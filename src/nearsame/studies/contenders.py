@@ -48,6 +48,7 @@ _WARM = pa.table(
         "id": ["a", "b", "c"],
         "text": pa.array(["a rose is a rose", "a rose is a rose", "a daisy"], pa.large_string()),
         "url": ["http://example.org/"] * 3,
+        "vector": [[1.0, 2.0], [1.0, 2.0], [-2.0, 1.0]],
     }
 )
 
@@ -58,6 +59,11 @@ class Contender:
 
     label: str
     recipe: Method | None = None  # None: the label is a way
+
+    @property
+    def of_vectors(self) -> bool:
+        """Whether it compares vectors."""
+        return self.recipe is not None and self.recipe.of_vectors
 
     def record(self) -> dict[str, Any]:
         """All of it, JSON-able."""
@@ -102,9 +108,8 @@ def contenders(methods: Sequence[Method | str], shingles: Mapping[str, Any]) -> 
         if contender.recipe is not None and contender.recipe.across_only:
             message = f"method {contender.label!r} compares two sides, but there is only one"
             raise ConfigError(message, hint="Leave it out.")
-        if contender.recipe is not None and contender.recipe.is_textless:
-            what = "vectors" if contender.recipe.of_vectors else "codes"
-            message = f"method {contender.label!r} is about {what}, and evaluate reads texts"
+        if contender.recipe is not None and contender.recipe.of_codes:
+            message = f"method {contender.label!r} is about codes, and evaluate reads texts or vectors"
             raise ConfigError(message, hint="Leave it out.")
     labels = [contender.label for contender in chosen]
     twice = [label for label in labels if labels.count(label) > 1]
@@ -112,6 +117,12 @@ def contenders(methods: Sequence[Method | str], shingles: Mapping[str, Any]) -> 
         raise ConfigError(f"method {twice[0]!r} is given twice", hint="Name each method once.")
     if not chosen:
         raise ConfigError("methods=[] names none", hint="Name one method or more.")
+    apart: dict[bool, str] = {}
+    for contender in chosen:
+        apart.setdefault(contender.of_vectors, contender.label)
+    if len(apart) > 1:
+        message = f"method {apart[True]!r} compares vectors, and {apart[False]!r} texts"
+        raise ConfigError(message, hint="Evaluate them one after the other.")
     return chosen
 
 
@@ -206,7 +217,8 @@ def listed(recipe: Method, table: pa.Table, threads: int | None = None, *, most:
     """
     engine = _Counting(threads or 0)
     try:
-        state = pipeline.prepare(Arrays(reading_of(table), engine, Keep.parse("first")), recipe, Clock(), listing=True)
+        corpus = Arrays(reading_of(table, recipe), engine, Keep.parse("first"))
+        state = pipeline.prepare(corpus, recipe, Clock(), listing=True)
         groups = Groups(state.corpus.best, mirror=state.step.mirror)
         parts = list(pipeline.join(state, Question(recipe.least, "pairs"), groups, most or _MOST_PAIRS))
     finally:
@@ -216,9 +228,12 @@ def listed(recipe: Method, table: pa.Table, threads: int | None = None, *, most:
     return Outcome(a[order], b[order], similarity[order], engine.num_compared)
 
 
-def reading_of(table: pa.Table) -> Reading:
-    """The reading of documents in memory: `id`, `text`, and `url` where that is known."""
-    columns = Columns(beside=tuple(name for name in ("url",) if name in table.column_names))
+def reading_of(table: pa.Table, recipe: Method) -> Reading:
+    """The reading of documents in memory: `id`, `text` or `vector`, and `url` where that is known."""
+    columns = Columns(
+        vectors="vector" if recipe.of_vectors else None,
+        beside=tuple(name for name in ("url",) if name in table.column_names),
+    )
     return Reading(open_parts([table], columns=columns), columns)
 
 

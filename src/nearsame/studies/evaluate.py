@@ -2,7 +2,8 @@
 
 1. A method is held against the exact answer to its own question: Jaccard at its own threshold over its own shingles,
    equality for digests and the five ways, for SimHash the cosine that its distance of codes stands for, over its own
-   features; or, where that is asked for, a measure from `near` on, which the closing table goes by anyway.
+   features; or, where that is asked for, a measure from `near` on, which the closing table goes by anyway. Hyperplanes
+   are held against the cosine of every two vectors, at their own threshold or from `near` on.
 2. The exact answer of Jaccard compares every two documents where there are few, else it is the exact join.
 3. Each method runs in a process of its own (contenders.py), so that time and memory are its own.
 4. Clusters are keepers and what they witness, decided over the pairs that a method found in the order of reading.
@@ -32,7 +33,7 @@ from nearsame.recipes.arguments import checked, require_number
 from nearsame.recipes.choices import Extract, JudgedBy
 from nearsame.recipes.counterparts import exact_join, exact_question
 from nearsame.recipes.given import Number
-from nearsame.recipes.methods import Cosine, Jaccard, Method
+from nearsame.recipes.methods import Cosine, Hyperplane, Jaccard, Method
 from nearsame.recipes.settings import ShingleSettings, given_settings
 from nearsame.recipes.signatures import Default, Doc
 from nearsame.sources import Columns, open_parts
@@ -67,10 +68,16 @@ class EvaluateOptions(DocumentOptions, ThreadOptions, ShingleSettings, total=Fal
 
     least_label: Annotated[float, Doc("The least label that says that a pair is true."), Default(1.0)]
     url_column: Annotated[str | None, Doc("The column of URLs, for boilerplate of hosts; default `url`.")]
+    vector_column: Annotated[
+        str | None, Doc("With `Hyperplane`, the list column of numbers; default `vector`, as a 2-D array has it.")
+    ]
     near: Annotated[Number, Doc("Least similarity of the pairs in the closing table."), Default(0.9)]
     measure: Annotated[
         JudgedBy | None,
-        Doc("What that similarity is, Jaccard unless it is given; if it is, SimHash is held against it, too."),
+        Doc(
+            "What that similarity is, Jaccard unless it is given; if it is, SimHash is held against it, too, and"
+            " hyperplanes against a cosine."
+        ),
     ]
     apart: Annotated[
         bool, Doc("Whether each method runs in a fresh process, which is what measures memory."), Default(value=True)
@@ -114,8 +121,8 @@ def evaluate(
     measure = options["measure"] or "jaccard"
     nearly = (Cosine if measure == "cosine" else Jaccard)(threshold=options["near"], **shingles)
     held = nearly if options["measure"] else None
-    beside = (options["url_column"] or "url",)
-    columns = with_pages(Columns(text=options["text_column"], id=options["id_column"], beside=beside), options)
+    of_vectors = any(contender.of_vectors for contender in chosen)
+    columns = with_pages((_of_vectors if of_vectors else _of_texts)(options, shingles), options)
     taken = read_sample(source, truth, columns, sample_size)
     if options["url_column"] is not None and "url" not in taken.table.column_names:
         message = f"no document has anything in the column {options['url_column']!r}"
@@ -131,7 +138,7 @@ def evaluate(
     scores = tuple(_score(field_, question, *outcome) for question, outcome in asked)
     closing, lost = _closing(field_, outcomes)
     advised: Advice | str = ""
-    if judged is not None:
+    if judged is not None and not of_vectors:
         texts: dict[Extract | None, pa.Table] = {None: taken.table}
         if taken.of_pages and options["extract"] is None and _is_of_files(source):
             texts["text"] = read_sample(source, truth, replace(columns, extract="text"), sample_size).table
@@ -152,6 +159,24 @@ def evaluate(
         inputs=inputs,
         measure=measure,
     )
+
+
+def _of_texts(options: EvaluateOptions, _: Mapping[str, Any]) -> Columns:
+    """The columns of texts."""
+    if options["vector_column"] is not None:
+        message = f"vector_column={options['vector_column']!r} does nothing to texts"
+        raise ConfigError(message, hint="Leave it out, or evaluate hyperplane.")
+    beside = (options["url_column"] or "url",)
+    return Columns(text=options["text_column"], id=options["id_column"], beside=beside)
+
+
+def _of_vectors(options: EvaluateOptions, shingles: Mapping[str, Any]) -> Columns:
+    """The column of vectors; nothing that is about texts goes with it."""
+    idle = [name for name in ("text_column", "url_column") if options[name] is not None]
+    idle += [*shingles, *(["measure"] if options["measure"] == "jaccard" else [])]
+    if idle:
+        raise ConfigError(f"{idle[0]} does nothing to vectors", hint="Leave it out.")
+    return Columns(id=options["id_column"], vectors=options["vector_column"] or "vector")
 
 
 def read_sample(source: Any, truth: Any, columns: Columns, most: int | None) -> DocumentSample:
@@ -190,6 +215,8 @@ def _judged(path: str, taken: DocumentSample, least: float) -> Truth:
 def _in_words(field_: "_Field", path: Any) -> str:
     judged = field_.judged
     if judged is None:
+        if any(one.of_vectors for one in field_.questions):
+            return "the exact answer to each method's own question: every two vectors compared"
         joined = [one.name for one in field_.questions if exact_join(one) is None and not one.by_equality]
         how = "every two documents compared"
         if field_.num > _MOST_PAIRWISE or len(joined) == len(field_.questions):
@@ -235,6 +262,9 @@ class _Field:
 
     def _computed(self, question: Method) -> _Answer:
         label = question.condition
+        if isinstance(question, Hyperplane):
+            pairs = lost_pairs.near_vectors(question, self.taken.table)
+            return _Answer(label, pairs.a, pairs.b, pairs.similarity, pairs.seconds)
         join = exact_join(question)
         if join and join.confirm is None and self.num <= _MOST_PAIRWISE:
             pairs = self._every_pair(join).at(join.threshold)

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from nearsame import arrow
 from nearsame.answers.findings import Scatter
 from nearsame.arrow import Rows
 from nearsame.clock import Clock
@@ -25,14 +26,15 @@ from nearsame.flow.arrays import Arrays
 from nearsame.kernels.hamming_search import distances
 from nearsame.kernels.scores import Bound
 from nearsame.recipes.counterparts import as_codes
-from nearsame.recipes.methods import Jaccard, Method, MinHash, SimHash
+from nearsame.recipes.methods import Hyperplane, Jaccard, Method, MinHash, SimHash
 from nearsame.stages.clusters.policies import Keep
 from nearsame.stages.keys.bands import BandKeys
 from nearsame.stages.pairs import measures
+from nearsame.stages.pairs.audit import Drawn, VectorPartners
 from nearsame.stages.pairs.given_pairs import Features, Gather
 from nearsame.studies.contenders import Outcome, listed, reading_of
 
-__all__ = ["ComparedPairs", "can_lose", "code_distances", "features_of", "pairwise", "scatter", "why"]
+__all__ = ["ComparedPairs", "can_lose", "code_distances", "features_of", "near_vectors", "pairwise", "scatter", "why"]
 
 _BLOCK = 256
 _LOOSE = Fraction(3, 10)  # similar pairs of the scatter begin here
@@ -42,15 +44,15 @@ Floats = npt.NDArray[np.float64]
 
 
 def can_lose(recipe: Method | None) -> bool:
-    """Whether it may miss pairs of similar documents, being made of sketches."""
-    return recipe is not None and recipe.by_sketches
+    """Whether it may miss pairs of similar texts, being made of sketches."""
+    return recipe is not None and recipe.by_sketches and not recipe.of_vectors
 
 
 def features_of(recipe: Method, table: pa.Table) -> Features:
     """The features of all documents by a recipe, without boilerplate if it says so: what they are compared by."""
     engine = Local()
     try:
-        corpus = Arrays(reading_of(table), engine, Keep.parse("first"))
+        corpus = Arrays(reading_of(table, recipe), engine, Keep.parse("first"))
         features, *_ = pipeline.featured(corpus, recipe, pipeline.steps(recipe), Clock())
         return Gather.close(engine.fold(features, Gather()))
     finally:
@@ -102,6 +104,37 @@ def _block(features: Features, rows: Rows, low: int, bound: Bound) -> tuple[Rows
     union = features.sizes[x] + features.sizes[y] - shared
     good = bound.q * shared >= bound.p * union
     return x[good], y[good], shared[good], union[good]
+
+
+def near_vectors(recipe: Hyperplane, table: pa.Table) -> Outcome:
+    """All pairs of vectors at the threshold, by comparing every two, rounded as the method rounds them."""
+    began = time.perf_counter()
+    features = features_of(recipe, table)
+    rows = np.flatnonzero(features.sizes)
+    drawn = Drawn(rows, features.items, np.append(features.offsets[:-1][rows], features.offsets[-1]))
+    stage = VectorPartners(drawn, measures.bound(measures.ANGLE, recipe.threshold))
+    engine = Local()
+    try:
+        blocks = range(0, rows.size, _BLOCK)
+        parts = list(engine.each(blocks, lambda low: _partners(stage, low)))
+    finally:
+        engine.close()
+    owners, others, nums, dens = (
+        np.concatenate([np.zeros(0, np.int64), *(part.column(name).to_numpy() for part in parts)])
+        for name in ("owner", "row", "num", "den")
+    )
+    first = rows[owners] < others
+    order = np.lexsort((others[first], owners[first]))
+    a, b, similarity = rows[owners[first]][order], others[first][order], (nums[first] / dens[first])[order]
+    return Outcome(a, b, similarity, seconds=time.perf_counter() - began)
+
+
+def _partners(stage: VectorPartners, low: int) -> pa.RecordBatch:
+    """Whom a block of vectors resembles."""
+    rows = stage.asked.rows[low : low + _BLOCK]
+    ends = stage.asked.offsets[low : low + rows.size + 1]
+    items = arrow.items(stage.asked.items[ends[0] : ends[-1]], ends - ends[0])
+    return stage(pa.RecordBatch.from_arrays([pa.array(rows), items], names=["row", "items"]))
 
 
 def why(recipe: Method | None, table: pa.Table, a: Rows, b: Rows) -> list[str]:
