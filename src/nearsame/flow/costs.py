@@ -21,8 +21,8 @@ from nearsame.flow.instead import Ruling, Trial, cpu_seconds, recall_of, spread,
 from nearsame.flow.runs import Run
 from nearsame.flow.spelling import ShingleSpelling
 from nearsame.kernels.buckets import Meeting
-from nearsame.recipes.counterparts import coded_join, exact_join, hashed_join
-from nearsame.recipes.methods import Method, MinHash, Shingled, SimHash
+from nearsame.recipes.counterparts import asked_for, coded_join, exact_join, hashed_join
+from nearsame.recipes.methods import Method, Shingled
 from nearsame.stages.features.boilerplate import CountThese
 from nearsame.stages.features.shingles import ShingleSets
 from nearsame.stages.keys.curves import within_distance
@@ -71,9 +71,10 @@ def predicted(run: Run, ruling: Ruling) -> Run:
         run.clock.foreseen(deciding=elapsed, joining=elapsed)
         if cost.seconds <= most:
             return run
-        other = offer or hashed_join(state.method)
+        hashed = None if offer else hashed_join(state.method)
+        other = offer or hashed
         trial = tried(state, other, ruling) if other else None
-        recall = recall_of(state, other) if trial and isinstance(other, MinHash) else None
+        recall = recall_of(state, hashed) if trial and hashed else None
         cost = cost._replace(trial=trial, recall=recall)
         is_long = cost.seconds > BUDGET_SECONDS
         if not is_long and not cost.is_less:
@@ -120,37 +121,25 @@ def _in_place(trial: Trial, chance: float | None = None, found: int = 0, looked_
     """Another method, with what it costs, and what it finds if that is not everything."""
     method, amount = trial.method, _amount(trial.comparisons, trial.seconds)
     if chance is None:
-        return f"use method {method.name} ({_options(method)}: exact, about {amount})"
+        return f"use method {method.name} ({asked_for(method)}: exact, about {amount})"
     finds = f"it finds {chance:.1%} of the pairs at the threshold"
     of_sample = f", and {found / looked_at:.1%} of {looked_at:,} similar pairs of a sample" if looked_at else ""
-    return f"use method {method.name} ({_options(method)}: about {amount}; {finds}{of_sample})"
-
-
-def _options(method: Method) -> str:
-    """How another method is asked for, where everything else stays as it is."""
-    second = cast("Shingled | SimHash", method).confirm
-    if second != "cosine":
-        return f"--method {method.name}"
-    if isinstance(method, SimHash):
-        return f"--method {method.name} --k {method.k} --confirm {second}"
-    _, confirmed = cast("MinHash", method).second or ("", 0)
-    threshold = f"--threshold {float(method.least):g} --confirm {second} --confirm-threshold {float(confirmed):g}"
-    return f"--method {method.name} {threshold}"
+    return f"use method {method.name} ({asked_for(method)}: about {amount}; {finds}{of_sample})"
 
 
 def _no_way_out(cost: _Cost, method: Method) -> str:
     """What is said of other methods where none is known to take less."""
-    if cost.is_less or not isinstance(method, Shingled):
+    if cost.is_less:
         return ""
     if cost.trial is not None:
         amount = _amount(cost.trial.comparisons, cost.trial.seconds)
         return f". Method {cost.trial.method.name} would not make it much less: about {amount}"
     codes = coded_join(method)
     if codes is None:
-        return f". No other method finds most of what {method.name} finds"
+        return f". No other method finds most of what {method.name} finds" if method.counts_items else ""
     chance = float(within_distance(float(method.least), codes.k, codes.bits, "cosine"))
     return (
-        f". Method {codes.name} ({_options(codes)}) compares every code with every other, which may be less:"
+        f". Method {codes.name} ({asked_for(codes)}) compares every code with every other, which may be less:"
         f" it finds about {chance:.0%} of the pairs at the threshold"
     )
 

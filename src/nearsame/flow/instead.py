@@ -23,7 +23,7 @@ from nearsame.flow.steps import steps
 from nearsame.kernels.buckets import Meeting
 from nearsame.kernels.deciding import Work
 from nearsame.kernels.scores import OF_SETS
-from nearsame.recipes.methods import Method, MinHash
+from nearsame.recipes.methods import Jaccard, MinHash
 from nearsame.stages.keys.bands import BandKeys, collision_probability, drawn_from
 from nearsame.stages.keys.prefix import plan_counting
 from nearsame.stages.pairs import measures
@@ -45,7 +45,7 @@ _SKETCHED_SECONDS = 15e-9
 class Trial(NamedTuple):
     """About what a method would take for all documents."""
 
-    method: Method
+    method: Jaccard | MinHash
     comparisons: int
     seconds: float
 
@@ -60,7 +60,7 @@ def cpu_seconds(state: State[Arrays], meeting: Meeting, work: Work) -> float:
     return float(meetings + work.left_by_bits * per_item * items)
 
 
-def tried(state: State[Arrays], method: Method, ruling: Ruling) -> Trial | None:
+def tried(state: State[Arrays], method: Jaccard | MinHash, ruling: Ruling) -> Trial | None:
     """The trial of a method in place of that of a run; None where it cannot be run like this."""
     trial, engine = replace(state, method=method, step=steps(method)), state.corpus.engine
     sizes = state.corpus.about.sizes

@@ -23,7 +23,16 @@ from nearsame.recipes.methods import (
     TextRecipe,
 )
 
-__all__ = ["as_codes", "as_sets", "coded_join", "exact_join", "exact_question", "for_guesses", "hashed_join"]
+__all__ = [
+    "as_codes",
+    "as_sets",
+    "asked_for",
+    "coded_join",
+    "exact_join",
+    "exact_question",
+    "for_guesses",
+    "hashed_join",
+]
 
 _PLACES = 6  # of a cosine
 _MOST_BITS = 16  # that two codes of SimHash may differ in
@@ -69,6 +78,22 @@ def coded_join(method: Method) -> SimHash | None:
     if not isinstance(method, Cosine) or not method.weighs_items or method.confirm:
         return None
     return SimHash(k=_MOST_BITS, weights=method.weights, confirm="cosine", threshold=method.least, **_cut(method))
+
+
+def asked_for(method: Jaccard | MinHash | SimHash) -> str:
+    """The options that ask for it in place of the method that it is the counterpart of.
+
+    Example:
+        >>> asked_for(MinHash(threshold=0.5)), asked_for(SimHash(k=16, confirm="cosine"))
+        ('--method minhash', '--method simhash --k 16 --confirm cosine')
+    """
+    options = f"--method {method.name}"
+    if method.confirm != "cosine":
+        return options
+    if isinstance(method, SimHash):
+        return f"{options} --k {method.k} --confirm cosine"
+    _, least = method.second or ("", 0)
+    return f"{options} --threshold {float(method.least):g} --confirm cosine --confirm-threshold {float(least):g}"
 
 
 def exact_question(method: Method | None, nearly: Jaccard | Cosine | None = None) -> Method:

@@ -33,7 +33,7 @@ from nearsame.recipes.arguments import checked, require_number
 from nearsame.recipes.choices import Extract, JudgedBy
 from nearsame.recipes.counterparts import exact_join, exact_question
 from nearsame.recipes.given import Number
-from nearsame.recipes.methods import Cosine, Hyperplane, Jaccard, Method
+from nearsame.recipes.methods import Cosine, Jaccard, Method
 from nearsame.recipes.settings import ShingleSettings, given_settings
 from nearsame.recipes.signatures import Default, Doc
 from nearsame.sources import Columns, open_parts
@@ -262,7 +262,7 @@ class _Field:
 
     def _computed(self, question: Method) -> _Answer:
         label = question.condition
-        if isinstance(question, Hyperplane):
+        if question.of_vectors:
             pairs = lost_pairs.near_vectors(question, self.taken.table)
             return _Answer(label, pairs.a, pairs.b, pairs.similarity, pairs.seconds)
         join = exact_join(question)

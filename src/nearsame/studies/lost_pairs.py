@@ -26,7 +26,7 @@ from nearsame.flow.arrays import Arrays
 from nearsame.kernels.hamming_search import distances
 from nearsame.kernels.scores import Bound
 from nearsame.recipes.counterparts import as_codes
-from nearsame.recipes.methods import Hyperplane, Jaccard, Method, MinHash, SimHash
+from nearsame.recipes.methods import Jaccard, Method, MinHash, SimHash
 from nearsame.stages.clusters.policies import Keep
 from nearsame.stages.keys.bands import BandKeys
 from nearsame.stages.pairs import measures
@@ -106,13 +106,13 @@ def _block(features: Features, rows: Rows, low: int, bound: Bound) -> tuple[Rows
     return x[good], y[good], shared[good], union[good]
 
 
-def near_vectors(recipe: Hyperplane, table: pa.Table) -> Outcome:
+def near_vectors(recipe: Method, table: pa.Table) -> Outcome:
     """All pairs of vectors at the threshold, by comparing every two, rounded as the method rounds them."""
     began = time.perf_counter()
     features = features_of(recipe, table)
     rows = np.flatnonzero(features.sizes)
     drawn = Drawn(rows, features.items, np.append(features.offsets[:-1][rows], features.offsets[-1]))
-    stage = VectorPartners(drawn, measures.bound(measures.ANGLE, recipe.threshold))
+    stage = VectorPartners(drawn, measures.bound(measures.ANGLE, recipe.least))
     engine = Local()
     try:
         blocks = range(0, rows.size, _BLOCK)
