@@ -32,7 +32,7 @@ __all__ = [
 ]
 
 _ONE_MACHINE = (  # options that say nothing to Spark
-    "html_column", "extract", "max_document", "threads", "memory", "workdir", "batch_rows", "include",
+    "threads", "memory", "workdir", "batch_rows", "include",
     "exclude", "read_as", "encoding", "codes_column",
 )  # fmt: skip
 _Asking = TypeVar("_Asking", bound=Callable[..., Any])

@@ -8,6 +8,7 @@ import codecs
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -18,7 +19,7 @@ from nearsame.errors import ConfigError, SourceError
 from nearsame.files.systems import File, suffixed_name
 from nearsame.flow.options import TextOptions
 from nearsame.recipes.choices import Extract
-from nearsame.sources import MAX_DOCUMENT, Columns, Skipped, open_parts
+from nearsame.sources import MAX_DOCUMENT, MAX_RECORD, Columns, Skipped, open_parts
 from nearsame.sources.base import apart, into
 from nearsame.sources.page_records import as_pages, is_page, page_of_file
 from nearsame.sources.reading import Reading
@@ -29,6 +30,7 @@ from nearsame.stages.texts.page_text import PageTexts, content_of
 
 __all__ = [
     "contents_of",
+    "reading_settings",
     "refuse_idle",
     "require_pages",
     "sampled",
@@ -119,6 +121,13 @@ def refuse_idle(columns: Columns, *, pages: bool) -> None:
     if given and not pages:
         message = f"{given[0]} does nothing: no source holds web pages"
         raise ConfigError(message, hint="Name .html or .warc files, or the column of markup with html_column.")
+
+
+def reading_settings(columns: Columns, *, pages: bool | None = None) -> dict[str, Any]:
+    """What is recorded of how documents were read; `pages`: whether some are, where no column of markup says so."""
+    settings = {"extract": columns.extract, "max_document": columns.max_document, "html_column": columns.html}
+    asked = {} if columns.max_record == MAX_RECORD else {"max_record": columns.max_record}
+    return {**(settings if pages or columns.html is not None else {}), **asked}
 
 
 def sampled(reading: Reading, most: int | None) -> DocumentSample:

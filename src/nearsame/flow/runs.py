@@ -27,13 +27,14 @@ from nearsame.flow.calls import with_call
 from nearsame.flow.corpus import State
 from nearsame.flow.evidence import PageFacts, sides
 from nearsame.flow.layers import Layers
+from nearsame.flow.page_reading import reading_settings
 from nearsame.installation import versions
 from nearsame.outputs import lists, tables
 from nearsame.outputs.apart import require_apart
 from nearsame.outputs.examples import some
 from nearsame.recipes.choices import ReportedMeasure
 from nearsame.recipes.methods import Method
-from nearsame.sources import MAX_RECORD, Part
+from nearsame.sources import Part
 from nearsame.sources.folder_keys import folder_names, folder_values
 from nearsame.sources.reading import Reading
 from nearsame.sources.select import texts
@@ -181,14 +182,8 @@ class Run:
     @property
     def recipe(self) -> dict[str, Any]:
         """What decided the answer."""
-        return {**self.state.method.record(), **self.settings, **self._reading_settings}
-
-    @property
-    def _reading_settings(self) -> dict[str, Any]:
-        columns = self.reading.columns
-        settings = {"extract": columns.extract, "max_document": columns.max_document, "html_column": columns.html}
-        asked = {} if columns.max_record == MAX_RECORD else {"max_record": columns.max_record}
-        return {**(settings if self.reading.pages else {}), **asked}
+        how = reading_settings(self.reading.columns, pages=self.reading.pages)
+        return {**self.state.method.record(), **self.settings, **how}
 
     @property
     def _volumes(self) -> dict[str, dict[str, int]]:

@@ -19,6 +19,7 @@ from nearsame.flow.steps import Steps
 from nearsame.frames.deciding import Decision, answered, inherited
 from nearsame.frames.documents import CARRIED, GROUP, STAY, FrameSide, require_one_length
 from nearsame.frames.naming import Renamed, renamed, renamings
+from nearsame.frames.pages import FOUND, page_sums
 from nearsame.frames.priority import prioritised, unread_dates, with_numbers
 from nearsame.frames.scoring import lengths
 from nearsame.frames.shuffling import advice, predicted
@@ -113,6 +114,16 @@ class Frames:
         """Whether documents are compared only with those of their group."""
         return self.judged.group_by is not None
 
+    @property
+    def of_pages(self) -> bool:
+        """Whether documents are web pages."""
+        return self.judged.columns.html is not None
+
+    @property
+    def _extras(self) -> tuple[str, ...]:
+        """What else is known of each document."""
+        return (*([GROUP] if self.is_grouped else []), *(FOUND if self.of_pages else ()))
+
     def hosts_by(self, share: float) -> Callable[[], Hosts]:
         """Nothing: URLs are not read here.
 
@@ -124,7 +135,7 @@ class Frames:
     def load(self, method: Method, step: Steps) -> Any:  # noqa: ARG002  (any stage reads the same)
         """A flow of the documents of all sides."""
         verbs = self.engine
-        verbs.carried = (*CARRIED, *self.keep.values, *([GROUP] if self.is_grouped else []))
+        verbs.carried = (*CARRIED, *self.keep.values, *self._extras)
         verbs.room.setdefault("shuffle", {})
         first, *others = (side.documents() for side in self.sides)
         for other in others:
@@ -182,14 +193,15 @@ class Frames:
         groups = Verbs.aggregated(self.documents.filter("size > 0"), _GROUP, several).filter("num > 1")
         joined = self.documents.join(groups, _GROUP, "left").selectExpr(
             *_KNOWN,
-            *([GROUP] if self.is_grouped else []),
+            *self._extras,
             "coalesce(best, number) as best",
             "coalesce(stands_for, copies) as stands_for",
             "coalesce(last_side, side) = 0 as one_side",  # stands for documents of the against side only
         )
-        asked = (f"coalesce(sum({what}), 0) as `{name}`" for name, what in _SUMS.items())
-        documents, sums = self.engine.told(joined, *asked, "count(distinct id) as different_ids")
-        counts = {name: int(value) for name, value in sums.asDict().items()}
+        sums = _SUMS | (page_sums() if self.of_pages else {})
+        asked = (f"coalesce(sum({what}), 0) as `{name}`" for name, what in sums.items())
+        documents, told = self.engine.told(joined, *asked, "count(distinct id) as different_ids")
+        counts = {name: int(value) for name, value in told.asDict().items()}
         if self.judged.group_by == HOST and documents.filter(f"{GROUP} <> 0").isEmpty():
             require_host(self.judged.columns, counts["documents"], 0)
         notes = (*self.notes, *require_readable(self.sides, counts["unreadable"], strict=self.strict))
@@ -291,7 +303,7 @@ def require_readable(sides: Sequence[FrameSide], number: int, *, strict: bool) -
 
 def _about(features: Any) -> Any:
     """One row for each different document."""
-    values = [name for name in features.columns if name.startswith("value") or name == GROUP]
+    values = [name for name in features.columns if name.startswith("value") or name in (GROUP, *FOUND)]
     same = ["side", "bad", "id", "text_bytes", "digest_a", "digest_b", "num_tokens", "set_a", "set_b", "size"]
     narrow = features.selectExpr(
         "row", "fp", *[name for name in same if name != "size"], "cast(size(items) as bigint) as size",

@@ -17,6 +17,7 @@ from nearsame.errors import SourceError
 from nearsame.flow.arrays import HOST
 from nearsame.frames.inputs import FramePart, not_finite, quoted
 from nearsame.frames.naming import Renamed, renamed
+from nearsame.frames.pages import extracted
 from nearsame.sources import Columns
 from nearsame.stages.clusters.policies import Keep
 
@@ -63,9 +64,17 @@ class FrameSide:
 
     def documents(self) -> Any:
         """What the stages need of each row: row (nothing is renamed yet), content, and CARRIED."""
-        return reduce(lambda one, other: one.union(other), map(self._documents, self.parts))
+        return self.as_texts(self.records())
 
-    def _documents(self, part: FramePart) -> Any:
+    def as_texts(self, records: Any) -> Any:
+        """Some of the records with texts in place of web pages."""
+        return records if self.columns.html is None else extracted(records, self.columns)
+
+    def records(self) -> Any:
+        """The same as it came: of a web page its markup."""
+        return reduce(lambda one, other: one.union(other), map(self._records, self.parts))
+
+    def _records(self, part: FramePart) -> Any:
         chosen = part.chosen
         return _named(part.frame, self.number).selectExpr(
             "nearsame_row as row",

@@ -42,11 +42,12 @@ def texts(state: State[Frames], numbers: list[int]) -> Mapping[int, str]:
     """
     name, _ = content_of(state.corpus.sides[-1].columns)
     row = renamed(state.corpus.names)
-    sides = [
-        side.documents().selectExpr(f"{row} as row", f"cast({name} as string) as text") for side in state.corpus.sides
-    ]
     rows = state.corpus.documents.filter(state.corpus.documents["number"].isin(numbers)).select("row", "number")
-    table = reduce(lambda a, b: a.unionByName(b), sides).join(rows, "row").select("number", "text").toArrow()
+    chosen = [
+        side.as_texts(side.records().selectExpr(f"{row} as row", f"cast({name} as string) as text").join(rows, "row"))
+        for side in state.corpus.sides
+    ]
+    table = reduce(lambda a, b: a.unionByName(b), chosen).select("number", "text").toArrow()
     known = dict(zip(*(column.to_pylist() for column in table.columns), strict=True))
     if not known.keys() >= set(numbers):
         raise SourceError(CHANGED, hint=STEADY)

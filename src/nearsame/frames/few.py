@@ -21,6 +21,7 @@ from nearsame.engines.spark.metering import described
 from nearsame.engines.spark.plans import known_bytes
 from nearsame.engines.spark.verbs import Verbs
 from nearsame.flow.arrays import HOST
+from nearsame.flow.page_reading import reading_settings
 from nearsame.flow.removals import Removals
 from nearsame.flow.runs import Run
 from nearsame.frames.documents import GROUP, FrameSide, content_of
@@ -64,7 +65,7 @@ def few_of(sides: tuple[FrameSide, ...], verbs: Verbs) -> Few | None:
     most = num_bytes(verbs.engine.driver_bytes)
     if not most or sum(known_bytes(part.frame) for side in sides for part in side.parts) > most:
         return None
-    first, *others = (side.documents() for side in sides)
+    first, *others = (side.records() for side in sides)
     for other in others:
         first = first.unionByName(other)
     content = content_of(sides[-1].columns)[0]
@@ -91,6 +92,8 @@ def _names(side: FrameSide, content: str) -> tuple[dict[str, str], Columns]:
     text, items, vectors = (_CONTENT if content == kind else None for kind in _SIZES)
     kept = side.columns
     columns = Columns(text, _ID, kept.order, items, vectors, (_URL,), max_record=kept.max_record)
+    if kept.html is not None:
+        columns = replace(columns, text=None, html=_CONTENT, extract=kept.extract, max_document=kept.max_document)
     return names, columns
 
 
@@ -121,6 +124,7 @@ class FewRun(FrameRun):
             notes=(*known.notes, *self.read.notes),
             seconds=self.seconds,
             room={**known.room, **self.read.verbs.room, "documents": "driver"},
+            recipe={**known.recipe, **reading_settings(self.read.sides[-1].columns)},
             versions={**known.versions, **versions(PACKAGES)},
         )
 

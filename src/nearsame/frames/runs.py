@@ -18,8 +18,10 @@ from nearsame.engines.spark.verbs import Verbs
 from nearsame.errors import ConfigError
 from nearsame.files.passed_over import PassedOver
 from nearsame.flow.corpus import State
+from nearsame.flow.page_reading import reading_settings
 from nearsame.frames.corpus import Frames
 from nearsame.frames.documents import FrameSide
+from nearsame.frames.pages import page_counts
 from nearsame.frames.writing import DONE, check_target, format_of, write_frame
 from nearsame.installation import versions
 from nearsame.outputs.tables import skipped_table
@@ -176,10 +178,11 @@ class SparkRun(FrameRun):
             meeting=0 if state.meeting is None else state.meeting.num_documents,
             measure=state.method.reports,
             least=float(state.method.least),
+            pages=page_counts(counts) if state.corpus.of_pages else {},
             notes=(*state.step.notes, *state.corpus.notes, *state.met.notes, *self.read.notes),
             seconds=self.seconds,
             room=state.corpus.engine.room,
-            recipe={**state.method.record(), **self.settings},
+            recipe={**state.method.record(), **self.settings, **reading_settings(state.corpus.judged.columns)},
             versions={"nearsame": __version__, **versions(PACKAGES)},
         )
 

@@ -21,7 +21,7 @@ from nearsame.flow.calls import asked_of, names_given, of_command
 from nearsame.flow.checks import chosen_spark
 from nearsame.flow.options import DocumentOptions, EngineOption, FileOptions, StrictOptions, ThreadOptions
 from nearsame.flow.page_reading import require_pages, with_encoding, with_max_record, with_pages
-from nearsame.recipes.arguments import checked, require_number
+from nearsame.recipes.arguments import checked, refuse_on_spark, require_number
 from nearsame.recipes.leaks import LeakRule
 from nearsame.recipes.methods import Digest
 from nearsame.recipes.signatures import Default, Doc
@@ -115,6 +115,8 @@ def leaks(train: Any, evals: Any, **options: Unpack[LeakOptions]) -> Leaks:
     require_distinct([*several(train), *(source for _, source in named)])
     columns = _columns(options)
     engine = None if options["engine"] is None else chosen_spark(options)
+    if engine is not None:  # a passage of a page's text is no part of its markup that could be cut out
+        refuse_on_spark(**{name: options[name] for name in ("html_column", "extract", "max_document")})
     lenient, wanted = not options["strict"], Wanted.of(options["include"], options["exclude"], options["read_as"])
     parts = Parts() if engine else open_parts(several(train), columns=columns, without_extras=lenient, wanted=wanted)
     reading: Any = Reading(parts, columns, (), None, clock.progress, strict=options["strict"])

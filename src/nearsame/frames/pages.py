@@ -1,0 +1,54 @@
+"""Web pages in a column of DataFrames: the text is taken out of them where they lie, by the stage of one machine.
+
+1. Everything else of a row passes by; what is counted of pages stands behind it, in the columns FOUND.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from nearsame.engines.spark.verbs import Verbs
+from nearsame.sources import Columns
+from nearsame.sources.page_records import as_pages
+from nearsame.stages.texts.page_content import ELSEWHERE, NOWHERE, VISIBLE
+from nearsame.stages.texts.page_text import TALLIES, PageTexts
+
+__all__ = ["FOUND", "extracted", "page_counts", "page_sums"]
+
+FOUND = ("found", "bounded")  # of EXTRACTED
+_PLACES = (VISIBLE, ELSEWHERE, NOWHERE)
+_CONDITIONS = dict(zip(TALLIES, (*(f"found = {place}" for place in _PLACES), "bounded"), strict=True))
+
+
+def extracted(records: Any, columns: Columns) -> Any:
+    """Rows whose `text` is what a reader sees of the page in it, and FOUND."""
+    types = [*records.dtypes, *zip(FOUND, ("tinyint", "boolean"), strict=True)]
+    schema = ", ".join(f"`{name}` {kind}" for name, kind in types)
+    return Verbs.map_batches(records, _Extracting(columns), schema)
+
+
+@dataclass(frozen=True)
+class _Extracting:
+    """Batches of rows with pages to the same with texts."""
+
+    columns: Columns
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        stage = PageTexts(self.columns.extract)
+        for batch in batches:
+            made = stage(as_pages(batch.column("row"), batch, self.columns))
+            values = dict(zip(batch.schema.names, batch.columns, strict=True)) | {"text": made.column("text")}
+            values |= {name: made.column(name) for name in FOUND}
+            yield pa.RecordBatch.from_arrays([*values.values()], names=[*values])
+
+
+def page_sums() -> dict[str, str]:
+    """What is counted of documents that are pages: a number for each, in SQL."""
+    return {name: f"if({condition}, copies, 0)" for name, condition in _CONDITIONS.items()}
+
+
+def page_counts(counts: dict[str, int]) -> dict[str, Any]:
+    """The same as statistics have it; none is passed over or cut, as in files and archives."""
+    return {"passed_over": {}, "cut": 0, **{name: counts[name] for name in TALLIES}}
