@@ -170,14 +170,14 @@ def dedup(
     }  # fmt: skip
     named = None if chosen is None else with_guesses(chosen, urls)
     asked = Inquiry(method, policy, columns, options, settings, named, urls, within, decisions=decisions)
-    if options["engine"] is not None:
-        refuse_on_spark(use=use, urls=options["urls"], decisions=options["decisions"])
-        request = _on_spark(asked, _deduplicated, (source, against))
-        return required.met_by(request.dedup(source, against, policy, settings))
     if named is not None:
         settings |= {"use": list(named), "urls": urls.record()}
     elif options["urls"] is not None:
         settings |= {"urls": urls.record()}  # evidence goes by it
+    if options["engine"] is not None:
+        refuse_on_spark(decisions=options["decisions"], urls=None if named else options["urls"])
+        request = _on_spark(asked, _deduplicated, (source, against))
+        return required.met_by(request.dedup(source, against, policy, settings))
     return required.met_by(_deduplicated((source, against), asked))
 
 
@@ -340,7 +340,7 @@ def _on_spark(asked: Inquiry, law: Callable[[tuple[Any, Any], Inquiry], Any], si
 
     options = asked.options
     engine = chosen_spark(options)
-    if asked.settings.get("group_by") != HOST:
+    if asked.settings.get("group_by") != HOST and asked.layers is None:
         refuse_on_spark(url_column=options["url_column"])
     if asked.method.of_codes:
         raise not_on_spark("method", asked.method.name)
@@ -354,7 +354,7 @@ def _on_spark(asked: Inquiry, law: Callable[[tuple[Any, Any], Inquiry], Any], si
 
     clock = Clock(logged(options["progress"]))
     call = {**call_record(_command(asked), sides, asked.settings, options), "engine": "spark"}
-    return Request(engine, asked.method, asked.columns, clock, options["strict"], audited, here, call)
+    return Request(engine, asked.method, asked.columns, clock, options["strict"], audited, here, call, asked.layers)
 
 
 def _named_apart(parts: list[Part]) -> list[Part]:

@@ -67,6 +67,47 @@ def test_counts_and_examples_of_pages_are_those_of_one_machine(spark):
     assert all("<" not in text for text in texts[1])
 
 
+def _crawl():
+    """The same at URLs: some are one by rules, some by a guess, and pages say of themselves what they are."""
+    urls = [
+        "http://a.org/x?utm_source=q", "http://a.org/x", "http://a.org/y", "http://a.org/z/", "http://a.org/z/index.html",
+        None, "http://www.a.org/y", "https://b.org/", "http://b.org/?sid=1", "http://b.org", "http://c.org/1", "",
+    ]  # fmt: skip
+    table = pages().append_column("where", pa.array(urls))
+    canonical = [None, None, "http://a.org/x", *[None] * 9]
+    table = table.append_column("canonical", pa.array(canonical, pa.string()))
+    return pa.concat_tables([table, table.slice(3, 2)])  # rows that are the same in all columns
+
+
+@pytest.mark.usual
+def test_layers_and_evidence_of_few_pages_are_those_of_one_machine(asked):
+    """By URLs, what pages say of themselves, texts and the method: who goes, by which layer, through whom, why."""
+    settings = {
+        "html_column": "html", "url_column": "where", "ties": "content", "use": "url,canonical,digest,text",
+        "keep": "longest",
+    }  # fmt: skip
+    answers = []
+    for ask in (local, asked()):
+        source, given = ask(_crawl(), **settings)
+        found = ns.dedup(source, **given)
+        table = found.removals if ask is local else found.removals.toArrow()
+        table = table.drop_columns([name for name in table.column_names if name.endswith(("source", "row"))])
+        lines = sorted(map(repr, table.drop_columns(["cluster"]).to_pylist()))
+        stats = found.stats.record()
+        answers.append((lines, [stats[name] for name in ("layers", "evidence", "pages", "kept", "other_copies")]))
+        assert found.stats.kept == len(found.kept() if ask is local else found.kept().toArrow())
+    assert answers[0] == answers[1]
+    assert {"url", "canonical", "digest"} <= {layer["layer"] for layer in answers[0][1][0] if layer["removed"]}
+
+
+@pytest.mark.usual
+def test_layers_of_more_than_the_driver_takes_are_refused(spark):
+    """With the size, and what to do."""
+    with pytest.raises(ns.ConfigError, match=r"use='digest,text': .* driver_bytes=0"):
+        ns.dedup(["a", "b"], use="digest,text", engine=ns.Spark(spark, driver_bytes=0))
+
+
+@pytest.mark.usual
 def test_settings_of_pages_without_pages_are_refused(spark):
     """As on one machine."""
     with pytest.raises(ns.ConfigError, match="extract does nothing"):

@@ -29,6 +29,7 @@ _ONE_MACHINE = {
     "exclude": "--exclude",
     "read_as": "--as",
 }
+_OF_LAYERS = ("url_rules", "up_to")  # which Spark has, too
 _INSTEAD = {
     "threads": "Choose with --master, as in local[4].",
     "memory": "Set --conf spark.driver.memory=4g, or spark.executor.memory on a cluster.",
@@ -49,8 +50,9 @@ def check(given: Mapping[str, Any]) -> None:
         ConfigError: One is the other engine's.
     """
     if given["engine"] == "spark":
+        of_layers = _OF_LAYERS if given.get("use") else ()
         for name, option in _ONE_MACHINE.items():
-            if _is_given(given.get(name)):
+            if _is_given(given.get(name)) and name not in of_layers:
                 hint = _INSTEAD.get(name, "Leave it out.")
                 raise ConfigError(f"{option} does nothing with --engine spark", hint=hint)
         if "-" in (*given["sources"], *given.get("against", ())):

@@ -43,6 +43,7 @@ class FrameSide:
         keep: what comes first.
         orders: of columns that it goes by the type in which they are compared; None: as it is.
         group_by: what two documents must have in common: a column, or `host`.
+        as_pages: whether what is known of documents as pages is read, too.
     """
 
     number: int
@@ -51,6 +52,7 @@ class FrameSide:
     keep: Keep
     orders: Mapping[str, str | None] = field(default_factory=dict)
     group_by: str | None = None
+    as_pages: bool = False
 
     @cached_property
     def frame(self) -> Any:
@@ -85,14 +87,19 @@ class FrameSide:
             "cast(null as string) as id" if chosen.id is None else f"cast({quoted(chosen.id)} as string) as id",
             *(f"{self._order(part, str(policy.column))} as {name}" for name, policy in self.keep.values.items()),
             *([] if self.group_by is None else [f"{self._group(part, self.group_by)} as {GROUP}"]),
+            *(f"{_beside(part, name)} as {own}" for name, own in self.beside.items()),
         )
+
+    @property
+    def beside(self) -> dict[str, str]:
+        """What is known of documents as pages: what records call these columns."""
+        return {name: f"beside{number}" for number, name in enumerate(self.columns.beside)} if self.as_pages else {}
 
     def _group(self, part: FramePart, name: str) -> str:
         """What a document's group is called; of hosts, its URL."""
-        url = self.columns.beside[0]
         if name != HOST:
             return f"cast({self._order(part, name)} as string)"
-        return f"cast({quoted(url) if url in part.chosen.beside else 'null'} as string)"
+        return _beside(part, self.columns.beside[0])
 
     def _order(self, part: FramePart, column: str) -> str:
         common = self.orders[column]
@@ -117,6 +124,11 @@ def _content(part: FramePart, columns: Columns) -> str:
     if part.delimited:  # Spark has put this in place of what was none
         readable = f"not contains({content}, '\N{REPLACEMENT CHARACTER}')"
     return f"if({readable} and octet_length({content}) <= {columns.max_record}, {content}, null)"
+
+
+def _beside(part: FramePart, name: str) -> str:
+    """What is known besides the content, as a string; null where nothing is."""
+    return f"cast({quoted(name) if name in part.chosen.beside else 'null'} as string)"
 
 
 def _is_bad(part: FramePart, columns: Columns) -> str:

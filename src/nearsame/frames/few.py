@@ -87,11 +87,13 @@ def _names(side: FrameSide, content: str) -> tuple[dict[str, str], Columns]:
     """(what columns of documents are called in the tables, which of these count)."""
     names = {_ROW: "row", _ID: "id", _CONTENT: content}
     names |= {str(policy.column): name for name, policy in side.keep.values.items()}
+    names |= {name: own for name, own in side.beside.items() if name not in names}
+    url = side.columns.beside[0] if side.as_pages else _URL  # which nobody has, so that nothing is said of it
     if side.group_by is not None:
-        names.setdefault(_URL if side.group_by == HOST else side.group_by, GROUP)
+        names.setdefault(url if side.group_by == HOST else side.group_by, GROUP)
     text, items, vectors = (_CONTENT if content == kind else None for kind in _SIZES)
     kept = side.columns
-    columns = Columns(text, _ID, kept.order, items, vectors, (_URL,), max_record=kept.max_record)
+    columns = Columns(text, _ID, kept.order, items, vectors, tuple(side.beside) or (_URL,), max_record=kept.max_record)
     if kept.html is not None:
         columns = replace(columns, text=None, html=_CONTENT, extract=kept.extract, max_document=kept.max_document)
     return names, columns

@@ -59,6 +59,7 @@ class Request:
         audited: whether recall, residual duplicates and precision are measured.
         here: the same question to one machine, about tables.
         call: what was asked, so that it can be asked again.
+        layers: what removes documents before the method, which is done on the driver; None: nothing.
     """
 
     engine: Spark
@@ -69,6 +70,7 @@ class Request:
     audited: bool = False
     here: Callable[[tuple[Any, Any], Columns, Clock], Any] | None = None
     call: Mapping[str, Any] = field(default_factory=dict)
+    layers: tuple[str, ...] | None = None
 
     def dedup(self, source: Any, against: Any, keep: Keep, settings: dict[str, Any]) -> Result:
         """Near-duplicates, and which of them stay."""
@@ -149,10 +151,19 @@ class Request:
     def _by_one_machine(self, read: FrameReading) -> tuple[Any, FrameReading]:
         """(what it finds, or None where there is too much for it; what there is to say of what was read)."""
         few = None if self.here is None else few_of(read.sides, read.verbs)
+        if few is None and self.layers is not None:
+            raise self._too_many()
         if self.here is None or few is None:
             return None, read
         notes = require_readable(read.sides, few.num_bad, strict=self.strict)
         return self.here(few.sides, few.columns, self.clock), replace(read, notes=(*read.notes, *notes))
+
+    def _too_many(self) -> ConfigError:
+        message = (
+            f"use={','.join(self.layers or ())!r}: layers are done on the driver, and the documents take more than"
+        )
+        hint = "Raise driver_bytes (--on-driver) and spark.driver.memory, leave use out, or run on one machine."
+        return ConfigError(f"{message} driver_bytes={self.engine.driver_bytes!r}", hint=hint)
 
     def _run(self, read: FrameReading, keep: Keep, settings: dict[str, Any], *, listing: bool = False) -> SparkRun:
         corpus = Frames(read.sides, read.verbs, keep, self.strict)
@@ -168,7 +179,15 @@ class Request:
         every = [part for _, parts in sides for part in parts]
         orders = {name: common_order(every, name) for name in self.columns.order}
         return tuple(
-            FrameSide(number, tuple(widened(parts, self.columns)), self.columns, keep, orders, group_by)
+            FrameSide(
+                number,
+                tuple(widened(parts, self.columns)),
+                self.columns,
+                keep,
+                orders,
+                group_by,
+                as_pages=self.layers is not None,
+            )
             for number, parts in sides
         )
 
