@@ -85,7 +85,8 @@ class DedupOptions(RunOptions, total=False):
             'Layers that remove documents one after the other, cheapest first, as in "url,digest,text": those of one'
             " canonical URL (`url`; where that is a guess, only those with similar texts), of one page by a `redirect`,"
             " by rel=`canonical` or by a WARC `revisit`, those of the same text (`digest`), and those that the method"
-            " finds (`text`). Default: the method alone."
+            " finds (`text`). Default: the method alone. On Spark only where the documents come to the driver: see"
+            " `driver_bytes`."
         ),
     ]
     group_by: Annotated[
@@ -349,12 +350,23 @@ def _on_spark(asked: Inquiry, law: Callable[[tuple[Any, Any], Inquiry], Any], si
     audited = is_audited(asked.method, wanted=options["audit"])
 
     def here(sides: tuple[Any, Any], columns: Columns, clock: Clock) -> Any:
-        plain = replace(asked, columns=columns, clock=clock, options={**options, "engine": None, "url_column": None})
-        return law(sides, plain)
+        own: RunOptions = {**options, "engine": None, "url_column": None, "workdir": None}
+        return law(sides, replace(asked, columns=columns, clock=clock, options=own))
 
     clock = Clock(logged(options["progress"]))
     call = {**call_record(_command(asked), sides, asked.settings, options), "engine": "spark"}
-    return Request(engine, asked.method, asked.columns, clock, options["strict"], audited, here, call, asked.layers)
+    return Request(
+        engine,
+        asked.method,
+        asked.columns,
+        clock,
+        options["strict"],
+        audited,
+        here,
+        call,
+        asked.layers,
+        options["workdir"],
+    )
 
 
 def _named_apart(parts: list[Part]) -> list[Part]:

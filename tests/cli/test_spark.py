@@ -51,7 +51,6 @@ def command(*arguments: object, folder: Path) -> "subprocess.CompletedProcess[st
         (["--threads", 2], "--threads"),
         (["--threads", 0], "--threads"),
         (["--memory", "1GB"], "--memory"),
-        (["--workdir", "w"], "--workdir"),
         (["--annotate"], "--annotate"),
         (["--copy"], "--copy"),
         (["--url-rules", "rules.json"], "--url-rules"),

@@ -6,6 +6,8 @@ import pytest
 import nearsame as ns
 from tests.parity.answers import deduplicated, difference, local, on_spark
 
+pytestmark = pytest.mark.few
+
 _MENU = "<nav><ul><li><a href=/>Home</a><li><a href=/news>All the news of today and of last week</a></ul></nav>"
 _STORY = (
     "The town council met on Monday evening to talk about the new bridge over the river, its cost over many years to"
@@ -43,8 +45,7 @@ def asked(spark):
     return make
 
 
-@pytest.mark.usual
-@pytest.mark.parametrize("given", [{}, {"driver_bytes": 0}], ids=["few", "many"])
+@pytest.mark.parametrize("given", [pytest.param({}, marks=pytest.mark.usual), {"driver_bytes": 0}], ids=["few", "many"])
 def test_what_goes_is_what_one_machine_removes(asked, given):
     """By main content: all rows and columns given back."""
     settings = {"html_column": "html", "ties": "content", "keep": "longest", "max_document": 6000}

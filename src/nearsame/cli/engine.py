@@ -15,7 +15,6 @@ __all__ = ["check", "running_on"]
 _ONE_MACHINE = {
     "threads": "--threads",
     "memory": "--memory",
-    "workdir": "--workdir",
     "annotate": "--annotate",
     "copy_files": "--copy",
     "url_rules": "--url-rules",
@@ -83,7 +82,8 @@ def running_on(given: Mapping[str, Any], *, listing: bool = False) -> Iterator[d
     with start.started(given["master"], given["conf"]) as session:
         if target is not None:
             check_target(session, target, sources, DONE if listing else STATS, overwrite=given["overwrite"])
-        yield {"engine": Spark(session, **chosen)}
+        workdir = {"workdir": given["workdir"]} if "workdir" in given else {}
+        yield {"engine": Spark(session, **chosen), **workdir}
 
 
 def _is_given(value: Any) -> bool:

@@ -26,7 +26,7 @@ from nearsame.engines.space import mishaps, read_batches, write_batches
 from nearsame.errors import WorkdirError
 from nearsame.files.placing import sync
 
-__all__ = ["Batches", "Checkpoints", "tallies_of", "with_tallies"]
+__all__ = ["Batches", "Checkpoints", "require_same", "tallies_of", "with_tallies"]
 
 Arrays = tuple[npt.NDArray[Any], ...]
 
@@ -151,11 +151,19 @@ class Checkpoints:
                 raise WorkdirError(message, hint="Name an empty or a new folder.")
             _write_json(path, wanted)
             return
-        differing = sorted(name for name in {*stored, *wanted} if stored.get(name) != wanted.get(name))
-        if differing:
-            what = "; ".join(_difference(name, stored.get(name), wanted.get(name)) for name in differing)
-            whose = _begun_by(stored, wanted)
-            raise WorkdirError(f"{self.folder} belongs to {whose}: {what}", hint=_ANEW)
+        require_same(self.folder, stored, wanted)
+
+
+def require_same(folder: Path | str, stored: dict[str, Any], wanted: dict[str, Any]) -> None:
+    """Refuse to go on with a run that is about something else.
+
+    Raises:
+        WorkdirError: It is; the error names the fields that differ.
+    """
+    differing = sorted(name for name in {*stored, *wanted} if stored.get(name) != wanted.get(name))
+    if differing:
+        what = "; ".join(_difference(name, stored.get(name), wanted.get(name)) for name in differing)
+        raise WorkdirError(f"{folder} belongs to {_begun_by(stored, wanted)}: {what}", hint=_ANEW)
 
 
 def _begun_by(stored: dict[str, Any], wanted: dict[str, Any]) -> str:

@@ -32,7 +32,7 @@ __all__ = [
 ]
 
 _ONE_MACHINE = (  # options that say nothing to Spark
-    "threads", "memory", "workdir", "batch_rows", "include",
+    "threads", "memory", "batch_rows", "include",
     "exclude", "read_as", "encoding", "codes_column",
 )  # fmt: skip
 _Asking = TypeVar("_Asking", bound=Callable[..., Any])

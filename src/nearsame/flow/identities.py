@@ -11,22 +11,17 @@ from nearsame._version import __version__
 from nearsame.errors import ConfigError
 from nearsame.files.systems import File
 from nearsame.recipes.methods import Method
-from nearsame.sources import Part
+from nearsame.sources import Columns, Part
 from nearsame.sources.reading import Reading
 from nearsame.stages.clusters.policies import Keep
 
-__all__ = ["identity", "with_kept_seed"]
+__all__ = ["identity", "identity_of", "with_kept_seed", "with_seed_of"]
 
 
 def identity(reading: Reading, recipe: Method, keep: Keep, *, listing: bool, layers: str | None) -> dict[str, Any]:
     """All that finished steps depend on."""
     return {
-        "version": __version__,
-        **recipe.record(),
-        "named": _named(recipe),
-        "keep": [str(policy) for policy in keep.policies],
-        "ties": keep.ties,
-        "columns": repr(reading.columns),
+        **identity_of(recipe, keep, reading.columns),
         "batch_rows": reading.batch_rows,
         "against": len(reading.against),
         "inputs": [[part.name, *_stamp(part), part.format] for part in reading.all_parts],
@@ -35,15 +30,34 @@ def identity(reading: Reading, recipe: Method, keep: Keep, *, listing: bool, lay
     }
 
 
+def identity_of(recipe: Method, keep: Keep, columns: Columns) -> dict[str, Any]:
+    """What they depend on, wherever they are."""
+    return {
+        "version": __version__,
+        **recipe.record(),
+        "named": _named(recipe),
+        "keep": [str(policy) for policy in keep.policies],
+        "ties": keep.ties,
+        "columns": repr(columns),
+    }
+
+
 def with_kept_seed(recipe: Method, workdir: str | os.PathLike[str] | None) -> Method:
     """The recipe; if its seed was to be drawn, with the one that a work directory was begun with."""
     if workdir is None or not recipe.is_drawn:
         return recipe
     try:
-        seed = json.loads((Path(workdir) / "run.json").read_bytes())["seed"]
-    except (OSError, RecursionError, ValueError, KeyError, TypeError):  # nothing was begun there, or nothing of ours
+        stored = json.loads((Path(workdir) / "run.json").read_bytes())
+    except (OSError, RecursionError, ValueError):  # nothing was begun there
         return recipe
-    return type(recipe)(**{**recipe.settings, "seed": seed})
+    return with_seed_of(recipe, stored)
+
+
+def with_seed_of(recipe: Method, stored: Any) -> Method:
+    """The same, by what a folder says that it is about."""
+    if not recipe.is_drawn or not isinstance(stored, dict) or "seed" not in stored:  # nothing of ours
+        return recipe
+    return type(recipe)(**{**recipe.settings, "seed": stored["seed"]})
 
 
 def _named(recipe: Method) -> str | None:

@@ -148,7 +148,8 @@ class MachineOptions(ThreadOptions, total=False):
         str | os.PathLike[str] | None,
         Doc(
             "A folder that keeps finished steps: the same call continues there where it was stopped. Sources must be"
-            " files; a changed one, or another recipe or version, is an error."
+            " files; a changed one, or another recipe or version, is an error. On Spark, any folder that it can write"
+            " to."
         ),
     ]
     batch_rows: Annotated[int | None, Doc("Documents in a batch, at most. The answer does not depend on it.")]

@@ -36,6 +36,7 @@ __all__ = ["FEW_ROWS", "Frames", "Meeting", "few", "require_readable"]
 
 _FREQUENCY_BYTES = 16  # of a feature and its number of documents
 FEW_ROWS = 1_000_000  # of some numbers each: in Java they take some 100 bytes, and the driver builds the table
+_MET = ("entries", "lists")  # steps of a work directory: the frames of a Meeting
 _GROUP = ["set_a", "set_b", "size"]  # BLAKE2b, see SetDigests
 _SUMS = {
     "documents": "copies",
@@ -171,7 +172,8 @@ class Frames:
 
     def described(self, features: Any) -> tuple[Any, "Frames"]:
         """(features by the names that rows have, a corpus that knows every document)."""
-        documents, (clash,) = self.engine.told(_about(features), "coalesce(max(fp <> other_fp), false)")
+        clashes = "coalesce(max(fp <> other_fp), false)"
+        documents, (clash,) = self.engine.told(_about(features), clashes, step="documents")
         if not clash:
             return features, replace(self, features=features, documents=documents)
         names = renamings(features, documents)
@@ -184,7 +186,7 @@ class Frames:
         """A corpus that knows each document's place in an order, as its number."""
         notes = unread_dates(self.sides, self.documents, self.keep)
         ordered, columns = prioritised(self.documents, order)
-        documents = self.engine.keep(numbered(self.engine, ordered, columns, "number"))
+        documents = self.engine.once("ranked", lambda: numbered(self.engine, ordered, columns, "number"))
         return replace(self, documents=documents, notes=(*self.notes, *notes))
 
     def collapsed(self, features: Any) -> "Frames":  # noqa: ARG002  (their digests are known)
@@ -200,7 +202,7 @@ class Frames:
         )
         sums = _SUMS | (page_sums() if self.of_pages else {})
         asked = (f"coalesce(sum({what}), 0) as `{name}`" for name, what in sums.items())
-        documents, told = self.engine.told(joined, *asked, "count(distinct id) as different_ids")
+        documents, told = self.engine.told(joined, *asked, "count(distinct id) as different_ids", step="known")
         counts = {name: int(value) for name, value in told.asDict().items()}
         if self.judged.group_by == HOST and documents.filter(f"{GROUP} <> 0").isEmpty():
             require_host(self.judged.columns, counts["documents"], 0)
@@ -225,8 +227,20 @@ class Frames:
         return self._num_copies <= FEW_ROWS and self.counts["documents"] == self.counts["different"]
 
     def once(self, meet: Callable[[], Met]) -> Met:
-        """What documents that met became: nothing of an earlier run is there."""
-        return meet()
+        """What documents that met became: computed, or where an earlier run got so far, found."""
+        stored = self.engine.stored
+        if stored is None:
+            return meet()
+        noted, frames = stored.noted("met"), [stored.found(step) for step in _MET]
+        if noted is not None and (noted["meeting"] is None or all(frame is not None for frame in frames)):
+            self.engine.room |= noted["room"]
+            meeting = None if noted["meeting"] is None else Meeting(*frames, *noted["meeting"])
+            return Met(noted["keys"], meeting, tuple(noted["notes"]))
+        met = meet()
+        numbers = None if met.meeting is None else [int(number) for number in met.meeting[len(_MET) :]]
+        room = self.engine.room
+        stored.note("met", {"keys": met.num_keys, "meeting": numbers, "notes": met.notes, "room": room})
+        return met
 
     def planned(self, made: Any, method: Method) -> tuple[int, tuple[str, ...]]:
         """How many items to plan a table of counts for, and what to say of what keys will cost."""
@@ -268,12 +282,13 @@ class Frames:
         met = verbs.computed(met.filter("bucket > 1 and begins > 0").select("key", "row", "place", "bucket"))
         verbs.room["shuffle"]["keys_bytes"] = verbs.shuffled_bytes() - before
         entries = met.join(self._leading.select("row", "number", "size", "one_side", "stands_for"), "row")
-        entries, (num_entries,) = verbs.told(entries, "count(1)")
+        entries, (num_entries,) = verbs.told(entries, "count(1)", step=_MET[0])
         here = entries.groupBy("row").agg({"number": "min", "stands_for": "min"}).toDF("row", "number", "stands_for")
         here = few(*verbs.told(here, "count(1) as num"))  # so that the features of all others do not travel
         source = lists.select("row", *columns).join(here, "row")
         source = (source if self.is_clean else source.dropDuplicates(["number"])).drop("row")
-        known, (documents, items) = verbs.told(source, "count(1)", f"coalesce(sum({lengths(columns)}), 0)")
+        sizes = f"coalesce(sum({lengths(columns)}), 0)"
+        known, (documents, items) = verbs.told(source, "count(1)", sizes, step=_MET[1])
         return Meeting(entries, known, num_entries, documents, items)
 
     def answer(self, state: State["Frames"], question: Question) -> Decision:

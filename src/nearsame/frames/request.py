@@ -12,13 +12,16 @@ from nearsame.clock import Clock
 from nearsame.engines.base import Stage
 from nearsame.engines.spark.failures import plainly
 from nearsame.engines.spark.metering import described
+from nearsame.engines.spark.places import place_at
 from nearsame.engines.spark.reading import read
 from nearsame.engines.spark.settings import Spark
+from nearsame.engines.spark.stored import kept_identity
 from nearsame.engines.spark.verbs import Verbs
 from nearsame.errors import ConfigError, SourceError
 from nearsame.files.inputs import several
 from nearsame.flow import pipeline
 from nearsame.flow.corpus import Question
+from nearsame.flow.identities import identity_of, with_seed_of
 from nearsame.flow.results import Pairs, Result
 from nearsame.frames.auditing import audit_decision, audit_pairs
 from nearsame.frames.corpus import Frames, require_readable
@@ -38,6 +41,7 @@ from nearsame.frames.leaks import FrameDocuments
 from nearsame.frames.listing import listed, require_few
 from nearsame.frames.removals import SparkRemovals
 from nearsame.frames.runs import FrameReading, ListedFrame, SparkRun
+from nearsame.frames.workdir import require_files, stored_steps
 from nearsame.recipes.methods import Method
 from nearsame.sources import Columns
 from nearsame.stages.clusters.policies import Keep
@@ -60,6 +64,7 @@ class Request:
         here: the same question to one machine, about tables.
         call: what was asked, so that it can be asked again.
         layers: what removes documents before the method, which is done on the driver; None: nothing.
+        workdir: where finished steps stay.
     """
 
     engine: Spark
@@ -71,6 +76,7 @@ class Request:
     here: Callable[[tuple[Any, Any], Columns, Clock], Any] | None = None
     call: Mapping[str, Any] = field(default_factory=dict)
     layers: tuple[str, ...] | None = None
+    workdir: str | os.PathLike[str] | None = None
 
     def dedup(self, source: Any, against: Any, keep: Keep, settings: dict[str, Any]) -> Result:
         """Near-duplicates, and which of them stay."""
@@ -83,7 +89,7 @@ class Request:
             question = Question.of_run(self.method, settings)
             decision = pipeline.decide(run.state, question, run.clock)
             audit = self._audited(run, audit_decision, decision, threshold, within=question.within)
-            return Result(SparkRemovals(run, self.method, decision), audit)
+            return Result(SparkRemovals(run, run.state.method, decision), audit)
 
     def pairs(self, source: Any, against: Any, keep: Keep, settings: dict[str, Any], most: int) -> Pairs:
         """Every verified pair, at most so many; more than `most` is an error."""
@@ -100,7 +106,7 @@ class Request:
                 decision = run.state.corpus.answer(run.state, question)
                 pairs, number = listed(run.state, decision.found, most, star=star, fewer=fewer)
             audit = self._audited(run, audit_pairs, decision, self.method.least)
-            return Pairs(run, self.method, ListedFrame(verbs.keep(pairs), number, decision.work), audit)
+            return Pairs(run, run.state.method, ListedFrame(verbs.keep(pairs), number, decision.work), audit)
 
     def leaks(self, source: Any, search: Stage) -> FrameDocuments:
         """Documents, in which a stage looks for leaks."""
@@ -146,7 +152,11 @@ class Request:
         parts = [part for side in sides for part in side.parts]
         unread = tuple(unread_file for part in parts for unread_file in unread_files(part))
         ignored = sum(part.ignored for part in parts)
-        return FrameReading(sides, verbs, _paths(source, against), unread, ignored, tuple(_notes(parts)), self.call)
+        paths = _paths(source, against)
+        if self.workdir is not None:
+            require_files(verbs.session, self.workdir, [one for one in (source, against) if one is not None])
+            paths += (os.fspath(self.workdir),)
+        return FrameReading(sides, verbs, paths, unread, ignored, tuple(_notes(parts)), self.call)
 
     def _by_one_machine(self, read: FrameReading) -> tuple[Any, FrameReading]:
         """(what it finds, or None where there is too much for it; what there is to say of what was read)."""
@@ -156,6 +166,8 @@ class Request:
         if self.here is None or few is None:
             return None, read
         notes = require_readable(read.sides, few.num_bad, strict=self.strict)
+        if self.workdir is not None:
+            notes += (f"{self.workdir}: documents so few came to the driver, and nothing is kept of them",)
         return self.here(few.sides, few.columns, self.clock), replace(read, notes=(*read.notes, *notes))
 
     def _too_many(self) -> ConfigError:
@@ -166,9 +178,18 @@ class Request:
         return ConfigError(f"{message} driver_bytes={self.engine.driver_bytes!r}", hint=hint)
 
     def _run(self, read: FrameReading, keep: Keep, settings: dict[str, Any], *, listing: bool = False) -> SparkRun:
-        corpus = Frames(read.sides, read.verbs, keep, self.strict)
+        corpus, method = Frames(read.sides, read.verbs, keep, self.strict), self.method
+        if self.workdir is not None:
+            place = place_at(read.verbs.session, self.workdir)
+            method = with_seed_of(method, kept_identity(place))
+            known = {
+                **identity_of(method, keep, self.columns),
+                "group_by": settings.get("group_by"),
+                "listing": listing,
+            }
+            read.verbs.stored = stored_steps(read, place, known)
         ready = self.columns.items is not None
-        state = pipeline.prepare(corpus, self.method, self.clock, ready_items=ready, listing=listing)
+        state = pipeline.prepare(corpus, method, self.clock, ready_items=ready, listing=listing)
         return SparkRun(read, self.clock, state, settings)
 
     def _sides(

@@ -6,6 +6,7 @@
 """
 
 import json
+import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from nearsame.errors import OutputError
 from nearsame.outputs.destinations import by_ending
 from nearsame.outputs.folder import require_place
 
-__all__ = ["DONE", "STATS", "check_target", "format_of", "write_folder", "write_frame"]
+__all__ = ["DONE", "STATS", "check_target", "format_of", "require_apart", "write_folder", "write_frame"]
 
 STATS, DONE = "stats.json", "_SUCCESS"  # what tells that nearsame, or Spark, wrote a folder
 MADE = "_call.json"  # which no reader of parts takes for one
@@ -59,7 +60,7 @@ def check_target(  # noqa: PLR0913  (what is read, by name and by file; what is 
     """
     place = place_at(session, target)
     for source in (*sources, *roots):
-        _require_apart(session, place, target, source)
+        require_apart(session, place, target, source)
     notes = mended(place)
     if place.local is not None:
         require_place(place.local, overwrite=overwrite, mark=mark)
@@ -68,7 +69,12 @@ def check_target(  # noqa: PLR0913  (what is read, by name and by file; what is 
     return notes
 
 
-def _require_apart(session: Any, place: HadoopPlace, target: str | Path, source: str) -> None:
+def require_apart(session: Any, place: HadoopPlace, target: str | os.PathLike[str], source: str) -> None:
+    """Refuse a place that is what is read, holds it, or lies in it.
+
+    Raises:
+        OutputError: It does.
+    """
     hint = "Name a place outside of what is read."
     for read in places_of(session, source):
         if place.holds(read):

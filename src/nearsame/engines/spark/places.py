@@ -136,6 +136,17 @@ class HadoopPlace:
         with _told(self):
             self._system.delete(self._path, True)
 
+    def read_text(self) -> str | None:
+        """A file in UTF-8; None if there is none."""
+        with _told(self):
+            if not self.exists():
+                return None
+            stream = self._system.open(self._path)
+            try:
+                return str(self.session._jvm.org.apache.commons.io.IOUtils.toString(stream, "UTF-8"))  # noqa: SLF001  (likewise)
+            finally:
+                stream.close()
+
     def write_text(self, text: str) -> None:
         """Write a file in UTF-8, over one that is there."""
         with _told(self):

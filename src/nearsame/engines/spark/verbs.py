@@ -1,10 +1,10 @@
 """The verbs of a run on Spark: a flow is a DataFrame.
 
-1. What is kept is persisted by Spark and given back with the run.
+1. What is kept is persisted by Spark and given back with the run; with a work directory, some of it stays there.
 2. Nothing of the documents comes to the driver here but what a `fold` leaves, and its size is a setting.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from threading import Lock
@@ -18,6 +18,7 @@ from nearsame.engines.spark.folding import fold_frame, num_tasks
 from nearsame.engines.spark.mapping import map_batches, map_stages, widened
 from nearsame.engines.spark.metering import num_executors, shuffled_bytes
 from nearsame.engines.spark.settings import Spark
+from nearsame.engines.spark.stored import Stored
 
 __all__ = ["Verbs"]
 
@@ -35,6 +36,7 @@ class Verbs:
     session: Any
     room: dict[str, Any] = field(default_factory=dict)
     carried: tuple[str, ...] = ()
+    stored: Stored | None = None
     _began: int | None = None
     _kept: list[Any] = field(default_factory=list)
     _made: list[Any] = field(default_factory=list)
@@ -56,10 +58,12 @@ class Verbs:
         return fold_frame(frame.select(*[name for name in frame.columns if name not in self.carried]), fold)
 
     def keep(self, frame: Any, step: str = "") -> Any:
-        """Compute a frame once, to be read many times."""
-        del step
+        """Compute a frame once, to be read many times; a step that has a name is found again by the same command."""
         if any(frame is made for made in self._made):
             return frame
+        if step and self.stored is not None:
+            self._made.append(self.stored.once(step, frame))
+            return self._made[-1]
         with _fewer_partitions(frame.sparkSession):
             kept = frame.persist()
         self._kept.append(kept)
@@ -70,9 +74,14 @@ class Verbs:
         """The same, computed now."""
         return self.told(frame, "count(1)")[0]
 
-    def told(self, frame: Any, *sums: str) -> tuple[Any, Any]:
+    def once(self, step: str, make: Callable[[], Any]) -> Any:
+        """What is made, kept; it is not made where it is found."""
+        found = None if self.stored is None else self.stored.found(step)
+        return self.keep(make(), step) if found is None else found
+
+    def told(self, frame: Any, *sums: str, step: str = "") -> tuple[Any, Any]:
         """The same, computed by the query that is asked for sums over it anyway: (the frame, the row of the sums)."""
-        kept = self.keep(frame)
+        kept = self.keep(frame, step)
         return kept, kept.selectExpr(*sums).first()
 
     def shuffled_bytes(self) -> int:

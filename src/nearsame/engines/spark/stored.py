@@ -1,0 +1,108 @@
+"""Finished steps of a run on Spark, in a folder of any file system that Spark knows: the same command goes on there.
+
+1. A step is there whole or not at all: written beside with the number of its rows, and renamed. What cannot be read, or
+   has another number of rows, counts as not there.
+2. The folder names what it is about (run.json); another recipe, version or input is an error that names the fields.
+3. Parts of two drivers never mix, as each writes a folder of its own; what both write is the same.
+"""
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from nearsame.engines.checkpoints import require_same
+from nearsame.engines.spark.appearing import appearing
+from nearsame.engines.spark.places import HadoopPlace, as_pattern
+from nearsame.errors import WorkdirError
+
+__all__ = ["Stored", "kept_identity", "stamps"]
+
+_RUN, _FINISHED = "run.json", "_finished.json"
+
+
+@dataclass(frozen=True, eq=False)
+class Stored:
+    """The finished steps of one run, in the folder `place`."""
+
+    place: HadoopPlace
+
+    @classmethod
+    def at(cls, place: HadoopPlace, identity: dict[str, Any]) -> "Stored":
+        """Those of a run that is about the same.
+
+        Raises:
+            WorkdirError: The folder holds something else.
+        """
+        wanted, stored = json.loads(json.dumps(identity)), kept_identity(place)
+        if stored is not None:
+            require_same(place.address, stored, wanted)
+        elif others := place.names():
+            message = f"{place.address} is not a work directory: it holds {', '.join(sorted(others)[:3])}"
+            raise WorkdirError(message, hint="Name an empty or a new folder.")
+        else:
+            place.inside(_RUN).write_text(json.dumps(wanted, indent=1))
+        return cls(place)
+
+    def found(self, step: str) -> Any:
+        """The frame of a step, if it is finished; else None."""
+        from pyspark.errors import PySparkException
+
+        place = self.place.inside(step)
+        finished = _json(place.inside(_FINISHED))
+        if finished is None:
+            return None
+        try:
+            frame = self.place.session.read.parquet(as_pattern(place.address))
+            return frame if frame.count() == finished["rows"] else None
+        except PySparkException:  # a part is gone, or is none any more
+            return None
+
+    def once(self, step: str, frame: Any) -> Any:
+        """The frame of a step: found, or computed and put away.
+
+        Raises:
+            WorkdirError: What was written cannot be read back.
+        """
+        found = self.found(step)
+        if found is not None:
+            return found
+        place = self.place.inside(step)
+        with appearing(place) as home:
+            frame.write.parquet(home.address, compression="zstd")
+            rows = self.place.session.read.parquet(as_pattern(home.address)).count()
+            home.inside(_FINISHED).write_text(json.dumps({"rows": rows}))
+        found = self.found(step)
+        if found is None:
+            raise WorkdirError(f"{place.address} cannot be read back", hint="Name a folder in another store.")
+        return found
+
+    def noted(self, name: str) -> Any:
+        """What was noted; None where nothing was."""
+        return _json(self.place.inside(f"{name}.json"))
+
+    def note(self, name: str, content: Any) -> None:
+        """Note something that is JSON."""
+        self.place.inside(f"{name}.json").write_text(json.dumps(content))
+
+
+def kept_identity(place: HadoopPlace) -> dict[str, Any] | None:
+    """What a folder is about; None where it does not say."""
+    identity = _json(place.inside(_RUN))
+    return identity if isinstance(identity, dict) else None
+
+
+def stamps(session: Any, roots: list[str]) -> list[list[Any]]:
+    """Of every file below some places its address, bytes and time: these are others when its contents are."""
+    reader = session.read.format("binaryFile").option("recursiveFileLookup", True)
+    files = reader.load([*map(as_pattern, roots)]).selectExpr(
+        "path", "length", "concat('modified ', cast(modificationTime as string)) as time"
+    )
+    return sorted([*row] for row in files.collect())
+
+
+def _json(place: HadoopPlace) -> Any:
+    text = place.read_text()
+    try:
+        return None if text is None else json.loads(text)
+    except (RecursionError, ValueError):
+        return None

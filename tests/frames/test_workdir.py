@@ -1,0 +1,71 @@
+"""A work directory on Spark: after a driver that died the same call goes on, and what is not the same is refused."""
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import nearsame as ns
+from nearsame.flow import pipeline
+from nearsame.frames import corpus
+
+_START = "the council met on monday to talk about the new bridge and its cost over many years to come"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Two files of documents."""
+    texts = [_START, f"{_START} again", f"{_START} again and again", "", None, "a b c", f"{_START} again"]
+    (tmp_path / "crawl").mkdir()
+    for number in range(2):
+        mine = texts[number::2]
+        table = pa.table({"id": [f"{number}-{row}" for row in range(len(mine))], "text": mine})
+        pq.write_table(table, tmp_path / "crawl" / f"part-{number}.parquet")
+    return tmp_path
+
+
+def _never(*_args, **_kwargs):
+    raise AssertionError("computed again")
+
+
+def _removed(found):
+    return sorted((row["id"], row["witness_id"], row["similarity"]) for row in found.removals.collect())
+
+
+def test_after_a_driver_that_died_the_same_call_goes_on(spark, folder, monkeypatch):
+    """Nothing that was finished is computed again, but what has lost a part; the answer is the same."""
+    engine, source, workdir = ns.Spark(spark, driver_bytes=0), str(folder / "crawl"), folder / "work"
+    expected = ns.dedup(source, engine=engine)
+    with monkeypatch.context() as dying:
+        dying.setattr(pipeline, "decide", _never)
+        with pytest.raises(AssertionError):
+            ns.dedup(source, engine=engine, workdir=workdir)
+    with monkeypatch.context() as resumed:
+        resumed.setattr(corpus, "numbered", _never)
+        resumed.setattr(pipeline, "_meet", _never)
+        found = ns.dedup(source, engine=engine, workdir=workdir)
+    assert _removed(expected) == _removed(found) != []
+    for name in ("removed", "keys", "meeting", "features"):
+        assert getattr(expected.stats, name) == getattr(found.stats, name), name
+    next((workdir / "ranked").glob("part-*.parquet")).unlink()
+    assert _removed(expected) == _removed(ns.dedup(source, engine=engine, workdir=workdir))
+    with pytest.raises(ns.OutputError, match="is or holds the source"):
+        found.write(folder / "work", overwrite=True)
+    with pytest.raises(ns.WorkdirError, match=r"belongs to another run: threshold was 0\.8 and is 0\.9"):
+        ns.dedup(source, method=ns.Jaccard(threshold=0.9), engine=engine, workdir=workdir)
+    pq.write_table(pa.table({"id": ["x"], "text": ["y"]}), folder / "crawl" / "part-1.parquet")
+    with pytest.raises(ns.WorkdirError, match=r"belongs to another run: .*part-1\.parquet was"):
+        ns.dedup(source, engine=engine, workdir=workdir)
+
+
+@pytest.mark.usual
+def test_a_work_directory_is_for_files(spark, folder):
+    """Not for frames, nor where they lie, nor over something else."""
+    engine, source = ns.Spark(spark, driver_bytes=0), str(folder / "crawl")
+    with pytest.raises(ns.ConfigError, match="workdir works with files only"):
+        ns.dedup(spark.read.parquet(source), engine=engine, workdir=folder / "work")
+    with pytest.raises(ns.OutputError, match="inside the source"):
+        ns.dedup(source, engine=engine, workdir=folder / "crawl" / "work")
+    (folder / "other").mkdir()
+    (folder / "other" / "notes.txt").write_text("mine")
+    with pytest.raises(ns.WorkdirError, match="is not a work directory: it holds notes"):
+        ns.dedup(source, engine=engine, workdir=folder / "other")
