@@ -99,6 +99,14 @@ def test_a_code_is_the_same_in_every_form(given: tuple[int, int, Codes], data: A
         assert text is None or read_code(text, bits, decimal=False) == number
 
 
+def test_a_text_among_numbers_is_one_bad_record(tmp_path: Path) -> None:
+    """JSON has both: the numbers are codes, and what is none is skipped."""
+    path = tmp_path / "codes.jsonl"
+    path.write_text('{"code": 5}\n{"code": "deadbeef"}\n{"code": 7}\n', "utf-8")
+    found = ns.pairs(path, codes_column="code", method=ns.Codes(k=3))
+    assert (1, 1) == (found.stats.skipped, len(found.table))
+
+
 def _spellings(number: int, bits: int) -> list[str]:
     digits = str(_hex(number, bits))
     return [digits, digits.upper(), hex(number), f"0X{digits}", bin(number), f"{number:0{bits}b}"]

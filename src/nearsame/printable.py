@@ -8,7 +8,7 @@
 import json
 import re
 
-__all__ = ["printable", "printable_json"]
+__all__ = ["lacks_bars", "printable", "printable_json"]
 
 _OBEYED = re.compile("[\0-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u206f\ud800-\udfff\ufff9-\ufffb]")
 
@@ -25,6 +25,15 @@ def printable(text: str, *, lines: bool = False) -> str:
         'a\\x1b[31mb\\u202e'
     """
     return _OBEYED.sub(lambda match: "\n" if lines and match[0] == "\n" else _escaped(match[0]), text)
+
+
+def lacks_bars(encoding: str | None) -> bool:
+    """Whether a stream of this encoding lacks the bars of a sparkline."""
+    try:
+        "▁█".encode(encoding or "ascii")
+    except (UnicodeEncodeError, LookupError):
+        return True
+    return False
 
 
 def printable_json(text: str) -> str:

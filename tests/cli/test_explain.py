@@ -66,6 +66,16 @@ def test_spaces_of_a_shingle_can_be_seen():
     assert [True] * 3 == [shown in features for shown in ('"a "', '" b"', " bc ")]
 
 
+def test_a_long_word_is_cut_and_no_line_ends_in_spaces():
+    """Unless all is asked for."""
+    word = "a" * 100_000
+    short, whole = run(word).stdout, run(word, "--all").stdout
+    assert "(100,000 characters)" in " ".join(short.split())
+    assert (True, True) == (len(short) < 5_000, len(whole) > 100_000)
+    lines = run("a b", "b c", "--method", "minhash").stdout.splitlines()
+    assert lines == [line.rstrip() for line in lines]
+
+
 def test_json_is_all_of_it():
     """Steps, answer and recipe."""
     record = json.loads(run(TEXT, *MINHASH, "--json", "--num-perm", 16, "--bands", 4, "--rows", 4).stdout)

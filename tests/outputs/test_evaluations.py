@@ -77,6 +77,15 @@ def test_a_terminal_shows_80_columns(found):
     assert min(5, len(found.lost)) == text.count("*other*")
 
 
+def test_settings_are_drawn_at_every_similarity_that_pairs_have():
+    """One bar each piece: the greatest F1 in it; the best one's table has similarities, not steps."""
+    text = evaluations.text(FOUND)
+    assert ["0 |" + "▆" * 25 + "▁" * 24 + "▁| 1"] * 2 == re.findall(r"0 \|.*\| 1", text)
+    assert "2 of the 2 similarities" in " ".join(evaluations.markdown(FOUND).split())
+    assert ["0.5000", "1.0000"] == re.findall(r"^  ([01]\.\d{4})  ", text, re.MULTILINE)
+    assert evaluations.text(FOUND, ascii_only=True).isascii()
+
+
 def test_the_closing_table_reads_like_the_slides():
     """Pairwise against block permutation: time, pairs, detected, and why the rest were lost."""
     text = evaluations.text(FOUND)
@@ -86,7 +95,7 @@ def test_the_closing_table_reads_like_the_slides():
 def test_nearly_one_is_not_written_as_one():
     """A perfect score is perfect."""
     assert "0.9999" in evaluations.markdown(FOUND)
-    assert "1.0000" not in evaluations.text(FOUND)
+    assert "1.0000" not in evaluations.text(UNADVISED)
 
 
 def test_markdown_holds_whatever_ids_are():
@@ -97,7 +106,7 @@ def test_markdown_holds_whatever_ids_are():
     blocks = re.findall(r"(?:^\|.*\n)+", page, re.MULTILINE)
     for block in blocks:
         assert 1 == len({len(re.findall(r"(?<!\\)\|", line)) for line in block.splitlines()})
-    assert 6 == len(blocks)
+    assert 7 == len(blocks)
 
 
 def test_a_page_needs_nothing_from_elsewhere():

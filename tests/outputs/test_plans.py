@@ -3,6 +3,7 @@
 import builtins
 import re
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 
 import pytest
 
@@ -28,6 +29,7 @@ def test_a_plan_fits_80_columns(text, plan):
     """Every line, with and without bars that a plain terminal lacks."""
     assert all(len(line) <= 80 for line in text(plan).splitlines())
     assert text(plan, ascii_only=True).isascii()
+    assert all(len(line) <= 40 for line in text(plan, width=40).splitlines())
 
 
 def test_a_plan_says_what_is_used_and_what_it_misses():
@@ -42,6 +44,15 @@ def test_a_simhash_plan_gives_k_3_its_figures():
     text = simhash_text(ns.plan_simhash())
     assert text.splitlines()[1].startswith("k=3 finds 0.9 % of the pairs at Jaccard 0.8")
     assert re.search(r"^\* +3 .* 0\.9 % .* 9\.0 % ", text, re.MULTILINE)
+
+
+def test_several_settings_are_drawn_with_their_names():
+    """A line of bars for each, above one threshold; what is nearly all is not written as all."""
+    text = plan_text(ns.plan(bands=20, rows=5, also=[(15, 5), (128, 1)]))
+    assert ["20 x 5", "15 x 5", "128 x 1"] == re.findall(r"^  0 \|.{61}\| 1  (.*)$", text, re.MULTILINE)
+    assert 1 == text.count("^ 0.8")
+    nearly = replace(ns.plan_simhash(), by_k=((3, (0.99997, 1.0)),))
+    assert re.search(r"^\* +3 +99\.9 % +100 %$", simhash_text(nearly), re.MULTILINE)
 
 
 def test_a_sparkline_has_a_bar_for_each_value():

@@ -122,6 +122,12 @@ def test_of_a_column_without_codes_there_are_nulls(kind: pa.DataType, code: Any)
         assert ns.hamming(code, pa.array(values, kind)).to_pylist() == values
 
 
+def test_a_lazy_frame_is_refused_without_a_warning() -> None:
+    """It is a table, and is not asked for its columns."""
+    with pytest.raises(ns.SourceError, match="a LazyFrame is not a column of values"):
+        ns.simhash(pl.LazyFrame({"text": ["a b c"]}))
+
+
 def test_what_does_nothing_or_is_nothing_is_refused() -> None:
     """Tables, codes of two lengths, columns of two lengths."""
     for call, problem in (

@@ -7,7 +7,7 @@ import click
 
 from nearsame.cli import options, recipeoptions, sourceoptions
 from nearsame.errors import ConfigError
-from nearsame.printable import printable
+from nearsame.printable import lacks_bars, printable
 from nearsame.recipes.choices import JudgedBy
 
 __all__ = ["evaluate"]
@@ -113,7 +113,8 @@ def evaluate(ctx: click.Context, /, **given: Any) -> None:
         console.print_json(evaluation.record())
     elif not given["quiet"]:
         report = console.Report(sys.stdout)
-        click.echo(printable(evaluations.text(evaluation), lines=True), nl=False)
+        text = evaluations.text(evaluation, ascii_only=lacks_bars(sys.stdout.encoding))
+        click.echo(printable(text, lines=True), nl=False)
         if path is not None:
             report.written(path)
     else:

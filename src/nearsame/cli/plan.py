@@ -1,5 +1,6 @@
 """`nearsame plan`: what a choice of bands, or of k, will find and miss."""
 
+import shutil
 import sys
 from typing import Any
 
@@ -7,6 +8,7 @@ import click
 
 from nearsame.cli import options, recipeoptions, sourceoptions
 from nearsame.errors import ConfigError
+from nearsame.printable import lacks_bars
 from nearsame.recipes.choices import JudgedBy
 
 __all__ = ["plan"]
@@ -88,7 +90,8 @@ def plan(ctx: click.Context, /, **given: Any) -> None:
     if given["as_json"]:
         console.print_json(made.record())
     else:
-        click.echo(text(made, ascii_only=_is_plain(sys.stdout.encoding)), nl=False)
+        width = min(shutil.get_terminal_size().columns, 80)
+        click.echo(text(made, ascii_only=lacks_bars(sys.stdout.encoding), width=width), nl=False)
 
 
 def _settings(command: click.Command, given: dict[str, Any]) -> dict[str, Any]:
@@ -146,12 +149,3 @@ def _number(name: str, value: Any) -> float:
         return float(value)
     except ValueError:
         raise ConfigError(f"{name}={value!r} is not a number", hint="Write it as in 0.8.") from None
-
-
-def _is_plain(encoding: str | None) -> bool:
-    """Whether a terminal of this encoding lacks the bars of a sparkline."""
-    try:
-        "▁█".encode(encoding or "ascii")
-    except (UnicodeEncodeError, LookupError):
-        return True
-    return False

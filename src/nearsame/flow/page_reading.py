@@ -167,6 +167,7 @@ def text_of_record(source: str, wanted: str, columns: Columns) -> str:
         SourceError: There is no such record, or the source cannot be read.
     """
     skipped: list[Skipped] = []
+    known: str | None = None
     for part in open_parts([source], columns=columns):
         pages = getattr(part, "pages", False) or columns.html is not None
         refuse_idle(columns, pages=pages)
@@ -174,6 +175,7 @@ def text_of_record(source: str, wanted: str, columns: Columns) -> str:
             own, *_ = apart(batch)
             positions = own.column("position").cast(pa.string())
             names = pc.coalesce(own.column("id"), pc.binary_join_element_wise(part.name, positions, ":"))
+            known = known or names[0].as_py()
             place = pc.index(names, wanted).as_py()
             if place < 0:
                 continue
@@ -182,7 +184,7 @@ def text_of_record(source: str, wanted: str, columns: Columns) -> str:
                 record = PageTexts(columns.extract)(as_pages(record.column("position"), record, columns))
             return str(record.column("text")[0].as_py() or "")
     unread = f"; {len(skipped):,} records cannot be read" if skipped else ""
-    hint = "Give the id that its column says, or file:position, which counts from 0."
+    hint = f"Give an id as its records have them: the first is {known!r}." if known else "There is no record in it."
     raise SourceError(f"{source} has no record with the id {wanted!r}{unread}", hint=hint)
 
 

@@ -16,6 +16,7 @@ from rich.text import Text
 
 from nearsame.answers.comparisons import ComparedText, Comparison, Measured, Passage
 from nearsame.outputs.console import clean
+from nearsame.outputs.promises import percent
 from nearsame.outputs.report_page import ReportPage
 
 __all__ = ["NAMES", "Sources", "report", "shown_distance", "shown_number", "verdict"]
@@ -143,7 +144,7 @@ def _list_passages(out: ReportPage, comparison: Comparison, sources: Sources, un
         return
     plural = "passage" if len(shown) == 1 else "passages"
     sides = " and ".join(
-        f"{side.in_passages / side.tokens:.0%} of {letter}"
+        f"{percent(side.in_passages / side.tokens)} of {letter}"
         for letter, side in (("a", comparison.a), ("b", comparison.b))
     )
     out.line(f"{len(shown):,} shared {plural}, {sides}. {promise}")

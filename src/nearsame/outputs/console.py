@@ -21,7 +21,17 @@ from rich.text import Text
 from nearsame.answers.stats import Stats
 from nearsame.files.passed_over import PassedOver
 from nearsame.outputs.progress import watched
-from nearsame.outputs.promises import component, condition, content, guarantee, in_bytes, measured, near, plural
+from nearsame.outputs.promises import (
+    component,
+    condition,
+    content,
+    guarantee,
+    in_bytes,
+    measured,
+    near,
+    percent,
+    plural,
+)
 from nearsame.outputs.remarks import remarks
 from nearsame.printable import printable, printable_json
 
@@ -70,8 +80,8 @@ class Report:
         judged = max(stats.documents - stats.against, 1)
         if stats.against:
             self._row("against", stats.against, "all kept")
-        self._row("kept", stats.kept, f"{stats.kept / judged:.1%}")
-        self._row("removed", stats.removed, f"{stats.removed / judged:.1%}")
+        self._row("kept", stats.kept, percent(stats.kept / judged, 1))
+        self._row("removed", stats.removed, percent(stats.removed / judged, 1))
         if stats.exact_copies:
             self._row("  exact copies", stats.exact_copies, "the same text")
         if stats.near_copies:

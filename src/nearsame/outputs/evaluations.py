@@ -4,6 +4,7 @@
 2. What there is none of is left out; a number that is not known is a dash.
 """
 
+import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -11,6 +12,8 @@ from textwrap import wrap
 
 from nearsame.answers.advice import Advice, Trade, Tried
 from nearsame.answers.findings import Closing, Evaluation, Score
+from nearsame.outputs.plans import in_ascii, sparkline
+from nearsame.outputs.promises import percent
 
 __all__ = ["Table", "conclusion", "heading", "markdown", "result_line", "tables", "text"]
 
@@ -21,7 +24,8 @@ _SHOWN_LOST = 5  # of each method, on a terminal
 _WIDTH = 80
 _INDENT = " " * 6
 _MEBIBYTE = 1 << 20
-_STEPS = 20  # of a printed curve, from 0 to 1
+_STEPS = 20  # rows of a printed curve
+_CURVES, _BARS = 6, 50  # curves that are drawn, and the bars of each
 
 
 @dataclass(frozen=True)
@@ -56,7 +60,7 @@ def tables(evaluation: Evaluation) -> list[Table]:
         columns = ("method", "document", "other", _measure(evaluation), "why")
         made.append(Table("Pairs that were lost", columns, rows, texts=("document", "other", "why")))
     if isinstance(evaluation.advice, Advice):
-        made += [_tried(evaluation.advice), _curve(evaluation.advice)]
+        made += [_tried(evaluation.advice), _curves(evaluation.advice), _curve(evaluation.advice)]
     return made
 
 
@@ -76,8 +80,8 @@ def conclusion(evaluation: Evaluation) -> tuple[list[str], str]:
         shares = (f"{name.replace('f1', 'F1')} {it.value:.3f} ({it.low:.3f} to {it.high:.3f})" for name, it in each)
         said.append(f"On pairs that it was not chosen by: {', '.join(shares)}.")
     if advice.rivals:
-        others = ", ".join(f"{one.label}, {one.cut} ({one.won:.0%})" for one in advice.rivals)
-        said.append(f"Best in {best.won:.0%} of the resamples; not told apart from {others}.")
+        others = ", ".join(f"{one.label}, {one.cut} ({percent(one.won)})" for one in advice.rivals)
+        said.append(f"Best in {percent(best.won)} of the resamples; not told apart from {others}.")
     notes = (*advice.notes, *(f"{one.label}: {one.note}" for one in advice.tried if one.note))
     said += [f"{note[0].upper()}{note[1:]}." for note in notes]
     return said, advice.command
@@ -107,7 +111,7 @@ def markdown(evaluation: Evaluation) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def text(evaluation: Evaluation) -> str:
+def text(evaluation: Evaluation, *, ascii_only: bool = False) -> str:
     """Tables of plain text, with fewer of the lost pairs."""
     parts = ["\n".join(wrap(heading(evaluation), _WIDTH))]
     seen: Counter[str] = Counter()
@@ -119,11 +123,12 @@ def text(evaluation: Evaluation) -> str:
     sentences, command = conclusion(evaluation)
     said = ["\n".join(wrap(one, _WIDTH, break_on_hyphens=False)) for one in sentences]
     parts += ["\n".join(filter(None, [*said, command]))] if said else []  # a command stays in one line
-    return "\n\n".join(parts) + "\n"
+    made = "\n\n".join(parts) + "\n"
+    return in_ascii(made) if ascii_only else made
 
 
 def _tried(advice: Advice) -> Table:
-    rows = tuple((one.label, one.cut, *_shares(one), f"{one.won:.0%}") for one in advice.tried if not one.note)
+    rows = tuple((one.label, one.cut, *_shares(one), percent(one.won)) for one in advice.tried if not one.note)
     remark = (
         f"At the threshold of greatest F1, on the pairs it was chosen by. Best in: of {advice.resamples:,} resamples"
         f" ({advice.drawn}){', each pair standing for others by its weight' if advice.weighed else ''}."
@@ -133,12 +138,32 @@ def _tried(advice: Advice) -> Table:
     )
 
 
+def _curves(advice: Advice) -> Table:
+    """F1 by threshold, a picture of each of the best settings."""
+    rows = tuple((one.label, one.cut, f"{one.f1:.3f}", _drawn(one)) for one in advice.tried if one.curve)[:_CURVES]
+    remark = "Each bar is the greatest F1 of the pairs' own similarities in it."
+    columns = ("setting", "best from", "F1", "F1 by threshold, from 0 to 1")
+    return Table("The curves of the best settings", columns, rows, remark, columns[-1:])
+
+
+def _drawn(one: Tried) -> str:
+    """A bar for each piece of the thresholds: of the similarities that pairs have there, and of its own end."""
+    bars = [one.at((place + 1) / _BARS).f1 for place in range(_BARS)]
+    for line in one.curve:
+        place = max(0, math.ceil(line.threshold * _BARS) - 1)
+        bars[place] = max(bars[place], line.f1)
+    return f"0 |{sparkline(bars).replace(' ', '.')}| 1"
+
+
 def _curve(advice: Advice) -> Table:
+    """Thresholds that pairs really have, in even steps, and the best one."""
     best = advice.best
-    floor = min((line.threshold for line in best.curve), default=1.0)
-    lines = [best.at(step / _STEPS) for step in range(max(1, int(floor * _STEPS)), _STEPS + 1)]
-    rows = tuple((f"{line.threshold:.2f}", *_shares(line)) for line in lines)
-    remark = "What each threshold makes of the judged pairs."
+    step = -(-len(best.curve) // _STEPS)
+    top = max(line.f1 for line in best.curve)
+    chosen = [line for at, line in enumerate(best.curve) if at % step == 0 or line.f1 == top or line is best.curve[-1]]
+    rows = tuple((_share(line.threshold), *_shares(line)) for line in reversed(chosen))
+    number = len(best.curve)
+    remark = f"What thresholds make of the judged pairs: {len(chosen)} of the {number:,} similarities that these have."
     return Table(f"The curve of {best.label}", ("threshold", "precision", "recall", "F1"), rows, remark)
 
 

@@ -16,7 +16,7 @@ from nearsame.printable import printable
 __all__ = ["Shown", "markdown", "report", "shown"]
 
 _ROWS = 20
-_LONGEST = 1_000_000  # characters of a cell
+_LONGEST = 300  # characters of a cell, unless everything is asked for
 
 
 class Shown(NamedTuple):
@@ -36,7 +36,8 @@ def shown(walk: Explanation, *, everything: bool) -> Iterator[Shown]:
         are_numbers = [all(isinstance(row[at], int) or row[at] == "" for row in rows) for at in columns]
         left = len(step.rows) - len(rows)
         more = f"... and {left:,} more: --all shows them." if left else ""
-        yield Shown(step, [list(map(_cell, row)) for row in rows], are_numbers, more)
+        cells = [[_cell(value, None if everything else _LONGEST) for value in row] for row in rows]
+        yield Shown(step, cells, are_numbers, more)
 
 
 def report(out: ReportPage, walk: Explanation, *, everything: bool = False) -> None:
@@ -89,8 +90,11 @@ def _table(step: Step, cells: list[list[str]], are_numbers: list[bool]) -> Table
     return table
 
 
-def _cell(value: str | int) -> str:
-    return f"{value:,}" if isinstance(value, int) else _quoted(value)
+def _cell(value: str | int, longest: int | None) -> str:
+    if isinstance(value, int):
+        return f"{value:,}"
+    is_cut = longest is not None and len(value) > longest
+    return f"{_quoted(value[:longest])}... ({len(value):,} characters)" if is_cut else _quoted(value)
 
 
 def _plain(text: str) -> str:
@@ -100,5 +104,5 @@ def _plain(text: str) -> str:
 
 def _quoted(text: str) -> str:
     """A text made harmless; one that begins or ends with a space in quotes."""
-    shown = printable(text[:_LONGEST])
+    shown = printable(text)
     return shown if text == text.strip() else f'"{shown}"'

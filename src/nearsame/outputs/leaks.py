@@ -12,7 +12,7 @@ from nearsame._version import __version__
 from nearsame.files.passed_over import PassedOver
 from nearsame.outputs.console import Report, clean, described
 from nearsame.outputs.html import render
-from nearsame.outputs.promises import in_bytes, plural
+from nearsame.outputs.promises import in_bytes, percent, plural
 
 __all__ = ["leaks_markdown", "leaks_page", "show_leaks"]
 
@@ -41,7 +41,7 @@ def show_leaks(report: Report, record: Mapping[str, Any], skipped: pa.Table, pas
     report.line()
     report.line(f"  {'benchmark':<32}{'items':>9}{'sought':>9}{'leaked':>9}{'share':>8}{'documents':>11}")
     for one in benchmarks:
-        share = f"{one['leaked'] / max(one['items'], 1):.1%}"
+        share = percent(one["leaked"] / max(one["items"], 1), 1)
         counts = "".join(f"{one[name]:>9,}" for name in ("items", "sought", "leaked"))
         report.line(f"  {_short(one['name'], 31):<32}{counts}{share:>8}{one['documents']:>11,}")
     _items(report, record["items"])

@@ -7,12 +7,12 @@
 from collections.abc import Iterator, Sequence
 from textwrap import wrap
 
-from nearsame.answers.findings import CurvePoint, Expected, Plan, PlanCurve, Shape, SimHashPlan
+from nearsame.answers.findings import Expected, Plan, PlanCurve, Shape, SimHashPlan
 
-__all__ = ["plan_text", "simhash_text", "sparkline"]
+__all__ = ["in_ascii", "plan_text", "simhash_text", "sparkline"]
 
 _WIDTH = 80
-_SPARK = 61
+_SPARK, _BESIDE = 61, 19  # bars of a curve, and what stands on both sides of them
 _NEAR_HEADERS = 2  # likewise of blocks in a header
 _NEAR = 5  # shapes with so many rows more or less than the one that is used are shown
 _BLOCKS = " ▁▂▃▄▅▆▇█"
@@ -23,7 +23,7 @@ _MEASURED = {
 }
 
 
-def plan_text(plan: Plan, *, ascii_only: bool = False) -> str:
+def plan_text(plan: Plan, *, ascii_only: bool = False, width: int = _WIDTH) -> str:
     """A plan for MinHash.
 
     Example:
@@ -33,19 +33,18 @@ def plan_text(plan: Plan, *, ascii_only: bool = False) -> str:
     """
     shape = plan.shape
     lines = [f"MinHash: threshold {plan.threshold:g}, recall {plan.recall:g}, {plan.num_perm} permutations"]
-    lines += wrap(f"{_count(shape.bands, 'band')} of {_count(shape.rows, 'row')}: {plan.reason}.", _WIDTH)
+    lines += [f"{_count(shape.bands, 'band')} of {_count(shape.rows, 'row')}: {plan.reason}."]
     lines += ["", "Chance that a pair is found, by its Jaccard similarity:", ""]
     curves = [PlanCurve(f"{shape.bands} x {shape.rows}", plan.curve), *plan.also]
-    lines += _curves(curves, plan.threshold, ascii_only=ascii_only)
+    lines += _curves(curves, plan.threshold, _bars(width), ascii_only=ascii_only)
     lines += ["", *_missed(plan), "", *_shapes(plan)]
     if plan.expected is not None:
         lines += ["", *_expected(plan.expected, plan.threshold)]
-    for note in plan.notes:
-        lines += wrap(f"Note: {note}.", _WIDTH)
-    return "\n".join(lines) + "\n"
+    lines += [f"Note: {note}." for note in plan.notes]
+    return _fitted(lines, width)
 
 
-def simhash_text(plan: SimHashPlan, *, ascii_only: bool = False) -> str:
+def simhash_text(plan: SimHashPlan, *, ascii_only: bool = False, width: int = _WIDTH) -> str:
     """A plan for SimHash.
 
     Example:
@@ -60,17 +59,18 @@ def simhash_text(plan: SimHashPlan, *, ascii_only: bool = False) -> str:
         f" from {plan.half:.3f} on. A recall of {plan.recall:g} at {plan.threshold:g} takes k={plan.least_k}."
     )
     lines += [
-        *wrap(advice, _WIDTH),
+        advice,
         "",
         f"Chance to be within k bits, by the {kind}:",
         "",
     ]
-    lines += _curves([PlanCurve(f"k={plan.k}", plan.curve), *plan.also], plan.threshold, ascii_only=ascii_only)
+    curves = [PlanCurve(f"k={plan.k}", plan.curve), *plan.also]
+    lines += _curves(curves, plan.threshold, _bars(width), ascii_only=ascii_only)
     lines += ["", "     k" + "".join(f"{f'{by[0]}={similarity:g}':>10}" for similarity in plan.similarities)]
     for k, chances in plan.by_k:
         lines.append(f"{'*' if k == plan.k else ' '}{k:>5}" + "".join(f"{_percent(chance):>10}" for chance in chances))
     lines += ["", *_searches(plan)]
-    return "\n".join(lines) + "\n"
+    return _fitted(lines, width)
 
 
 def sparkline(values: Sequence[float], *, ascii_only: bool = False) -> str:
@@ -80,29 +80,46 @@ def sparkline(values: Sequence[float], *, ascii_only: bool = False) -> str:
         >>> sparkline([0, 0.5, 1])
         ' ▄█'
     """
-    bars = _ASCII if ascii_only else _BLOCKS
-    return "".join(bars[round(min(max(value, 0.0), 1.0) * (len(bars) - 1))] for value in values)
+    line = "".join(_BLOCKS[round(min(max(value, 0.0), 1.0) * (len(_BLOCKS) - 1))] for value in values)
+    return in_ascii(line) if ascii_only else line
 
 
-def _curves(curves: Sequence[PlanCurve], threshold: float, *, ascii_only: bool) -> Iterator[str]:
-    """One curve as a sparkline and a table in two columns; several as a table with a column for each."""
+def in_ascii(text: str) -> str:
+    """A text with marks of ASCII in place of its bars."""
+    return text.translate(str.maketrans(_BLOCKS, _ASCII))
+
+
+def _bars(width: int) -> int:
+    """How many bars of a curve have room."""
+    return max(2, min(_SPARK, width - _BESIDE))
+
+
+def _fitted(lines: Sequence[str], width: int) -> str:
+    """The lines as a text; one that is too wide goes on below, further in."""
+    fitted = []
+    for line in lines:
+        further = " " * 8 if line[:1] in {" ", "*"} else ""
+        fitted += wrap(line, width, subsequent_indent=further) if len(line) > width else [line]
+    return "\n".join(fitted) + "\n"
+
+
+def _curves(curves: Sequence[PlanCurve], threshold: float, bars: int, *, ascii_only: bool) -> Iterator[str]:
+    """Each curve as a sparkline with the threshold below; one as a table in two columns, several with one for each."""
+    for curve in curves:
+        chosen = [curve.points[round(i * (len(curve.points) - 1) / (bars - 1))] for i in range(bars)]
+        name = f"  {curve.name}" if len(curves) > 1 else ""
+        yield f"  0 |{sparkline([point.found for point in chosen], ascii_only=ascii_only)}| 1{name}"
+    yield " " * (5 + round(threshold * (bars - 1))) + f"^ {threshold:g}"
+    yield ""
     if len(curves) == 1:
-        yield from _curve(curves[0].points, threshold, ascii_only=ascii_only)
+        half = [curves[0].points[i] for i in range(5, 101, 5)]
+        rows = [f"  {point.similarity:8.2f}  {point.found:9.4f}" for point in half]
+        is_narrow = bars < _SPARK // 2
+        yield from rows if is_narrow else map((" " * 8).join, zip(rows[:10], rows[10:], strict=True))
         return
     yield "  similarity" + "".join(f"{curve.name:>10}" for curve in curves)
     for points in zip(*(curve.points[5::5] for curve in curves), strict=True):
         yield f"  {points[0].similarity:10.2f}" + "".join(f"{point.found:10.4f}" for point in points)
-
-
-def _curve(curve: Sequence[CurvePoint], threshold: float, *, ascii_only: bool) -> Iterator[str]:
-    """The sparkline with the threshold below it, and a table in two columns."""
-    chosen = [curve[round(i * (len(curve) - 1) / (_SPARK - 1))] for i in range(_SPARK)]
-    yield f"  0 |{sparkline([point.found for point in chosen], ascii_only=ascii_only)}| 1"
-    yield " " * (5 + round(threshold * (_SPARK - 1))) + f"^ {threshold:g}"
-    yield ""
-    half = [curve[i] for i in range(5, 101, 5)]
-    for left, right in zip(half[:10], half[10:], strict=True):
-        yield f"  {left.similarity:8.2f}  {left.found:9.4f}          {right.similarity:8.2f}  {right.found:9.4f}"
 
 
 def _searches(plan: SimHashPlan) -> Iterator[str]:
@@ -115,10 +132,9 @@ def _searches(plan: SimHashPlan) -> Iterator[str]:
         mark = "*" if way == plan.search else " "
         numbers = f"{way.blocks:>7}  {way.header:>6}  {way.tables:>6}  {way.comparisons:>19,.0f}"
         yield f"{mark} {numbers}  {way.seconds:>8.3g}"
-    yield from wrap(
+    yield (
         "Comparisons are to be expected of codes whose bits are fair, and seconds of one core, by the costs that a run"
-        " chooses by. One block: all pairs are compared.",
-        _WIDTH,
+        " chooses by. One block: all pairs are compared."
     )
 
 
@@ -141,8 +157,10 @@ def _shapes(plan: Plan) -> Iterator[str]:
         yield _shape(shape, used=shape is plan.shape)
     if len(near) < len(rows):
         yield f"  and {len(rows) - len(near)} more, further off"
-    yield "Areas: under the curve below the threshold, over it above, all similarities"
-    yield "weighing alike. The least sum of both is what popular tools choose."
+    yield (
+        "Areas: under the curve below the threshold, over it above, all similarities weighing alike. The least sum of"
+        " both is what popular tools choose."
+    )
 
 
 def _shape(shape: Shape, *, used: bool) -> str:
@@ -164,7 +182,7 @@ def _expected(expected: Expected, threshold: float) -> Iterator[str]:
         yield f"  {low:4.2f}-{high:4.2f}  {count:>16,.0f}  {bar}"
     if expected.drawn:
         estimated = f"Below {expected.listed_from:g} estimated from {expected.drawn:,} random pairs"
-        yield from wrap(f"{estimated}; from there on all were listed.", _WIDTH)
+        yield f"{estimated}; from there on all were listed."
 
 
 def _count(number: int, word: str) -> str:
@@ -174,6 +192,8 @@ def _count(number: int, word: str) -> str:
 def _percent(share: float) -> str:
     """A share in percent, with as many digits as say something."""
     percent = 100 * share
-    if percent == 0 or percent >= 99.95:
+    if percent in {0, 100}:
         return f"{percent:.0f} %"
+    if percent >= 99.95:  # never 100 of what is not all
+        return "99.9 %"
     return f"{percent:.1f} %" if percent >= 0.1 else f"{percent:.2g} %"

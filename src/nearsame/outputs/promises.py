@@ -176,6 +176,16 @@ def cut(value: float | Fraction) -> str:
     return f"{floor(value * 10_000) / 10_000:.4f}"
 
 
+def percent(share: float, digits: int = 0) -> str:
+    """A share in percent, rounded, but 100 only of what is all.
+
+    >>> [percent(share) for share in (0.634, 1999 / 2000, 1)]
+    ['63%', '99%', '100%']
+    """
+    rounded = f"{share:.{digits}%}"
+    return f"{1 - 10 ** -(digits + 2):.{digits}%}" if share < 1 and rounded.startswith("100") else rounded
+
+
 def in_bytes(num_bytes: int) -> str:
     """Bytes in a unit that one reads.
 

@@ -19,8 +19,11 @@ class ReportPage(Report):
         return self._console.is_terminal and not self._console.no_color
 
     def show(self, renderable: RenderableType) -> None:
-        """Print a table, or what else Rich can lay out, within the width of the page."""
-        self._console.print(renderable, width=self._width)
+        """Print a table, or what else Rich can lay out, within the width of the page; no line ends in spaces."""
+        for pieces in self._console.render_lines(renderable, self._console.options.update_width(self._width)):
+            line = Text.assemble(*((piece.text, piece.style or "") for piece in pieces))
+            line.rstrip()
+            self._console.print(line, overflow="ignore", no_wrap=True, crop=False)
 
     def has_room(self, renderable: RenderableType) -> bool:
         """Whether it fits without a fold."""

@@ -190,7 +190,8 @@ def json_type(values: Sequence[Any], chosen: Coding, source: str) -> pa.DataType
     if known and {*map(type, known)} == {int}:
         return pa.int64() if min(known) < 0 else pa.uint64()
     texts = [value for value in known if isinstance(value, str)]
-    code_lists(pa.array(texts, pa.large_string()), chosen, source, is_first=True)
+    if len(texts) == len(known):  # beside numbers a text that is no code is one bad record
+        code_lists(pa.array(texts, pa.large_string()), chosen, source, is_first=True)
     return pa.large_string()
 
 

@@ -20,6 +20,7 @@ from nearsame.sources.memory import in_memory
 __all__ = ["as_given", "is_column", "text_batches", "values_of"]
 
 _ALL = 1 << 62  # bytes: a text of any length is read
+_IS_LAZY = is_of("polars", "LazyFrame")  # which warns when it is asked for its columns
 _IS_PANDAS, _IS_POLARS = is_of("pandas", "Series", "Index"), is_of("polars", "Series")
 _HINT = "Give one value, a list of values, or one column of Arrow, polars, pandas or NumPy."
 
@@ -32,7 +33,7 @@ def is_column(thing: Any) -> bool:
     """
     if thing is None or isinstance(thing, (str, int, np.integer)):
         return False
-    is_table = isinstance(thing, (Mapping, pa.Table, pa.RecordBatch)) or hasattr(thing, "columns")
+    is_table = isinstance(thing, (Mapping, pa.Table, pa.RecordBatch)) or _IS_LAZY(thing) or hasattr(thing, "columns")
     if is_table or not (hasattr(thing, "__iter__") or hasattr(thing, "__arrow_c_array__")):
         raise SourceError(f"{described(thing)} is not a column of values", hint=_HINT)
     if isinstance(thing, (bytes, bytearray, memoryview, AbstractSet, Iterator)):

@@ -165,6 +165,8 @@ def advice(  # noqa: PLR0913  (judged pairs of a corpus, and how a user named bo
     progress.begin("resampling")
     won, thresholds = _won(scored, of_pairs, number)
     tried = [_tried(one, of_pairs, share) for one, share in zip(scored, won, strict=True)]
+    if not any(one.f1 for one in tried):
+        return "no setting that was tried finds a pair that is judged true"
     order = sorted(range(len(tried)), key=lambda at: (-tried[at].f1, at))
     low, high = np.percentile(thresholds[order[0]], [2.5, 97.5]).tolist()
     true, false = int(known.sum()), int((~known).sum())

@@ -16,7 +16,7 @@ from nearsame.outputs import reports
 from nearsame.outputs.cells import Cell, Html, bars, beside, element, figures, share, table, told
 from nearsame.outputs.console import clean, window
 from nearsame.outputs.marking import MarkedPiece
-from nearsame.outputs.promises import condition, cut, guarantee, in_bytes, measured, near
+from nearsame.outputs.promises import condition, cut, guarantee, in_bytes, measured, near, percent
 from nearsame.outputs.remarks import remarks
 from nearsame.studies.distributions import bins, cluster_table, grid, sizes
 from nearsame.studies.finished import finished
@@ -107,8 +107,8 @@ def _figures(found: Result | Pairs, stats: Stats) -> Iterator[tuple[str, str, st
     if isinstance(found, Pairs):
         yield "pairs", f"{found.num_pairs:,}", condition(stats)
         return
-    yield "kept", f"{stats.kept:,}", f"{stats.kept / judged:.1%}"
-    yield "removed", f"{stats.removed:,}", f"{stats.removed / judged:.1%}"
+    yield "kept", f"{stats.kept:,}", percent(stats.kept / judged, 1)
+    yield "removed", f"{stats.removed:,}", percent(stats.removed / judged, 1)
     yield "exact copies", f"{stats.exact_copies:,}", "the same text"
     yield "near copies", f"{stats.near_copies:,}", near(stats)
     yield "clusters", f"{stats.clusters:,}", ""

@@ -31,7 +31,7 @@ from nearsame.errors import ConfigError, MissingExtraError, SourceError
 from nearsame.flow.results import Pairs, Result
 from nearsame.outputs.console import described
 from nearsame.outputs.examples import spread
-from nearsame.outputs.promises import component, condition, guarantee, in_bytes, measured, near, plural
+from nearsame.outputs.promises import component, condition, guarantee, in_bytes, measured, near, percent, plural
 from nearsame.outputs.remarks import remarks
 from nearsame.recipes.arguments import checked
 from nearsame.recipes.methods import Method
@@ -155,8 +155,8 @@ class _Making:
             yield Figure("pairs", f"{len(self.run.pairs):,}", condition(stats))
             yield Figure("in a pair", f"{np.unique(self._touched).size:,}", "documents")
             return
-        yield Figure("kept", f"{stats.kept:,}", f"{stats.kept / judged:.1%}")
-        yield Figure("removed", f"{stats.removed:,}", f"{stats.removed / judged:.1%}")
+        yield Figure("kept", f"{stats.kept:,}", percent(stats.kept / judged, 1))
+        yield Figure("removed", f"{stats.removed:,}", percent(stats.removed / judged, 1))
         yield Figure("exact copies", f"{stats.exact_copies:,}", "the same text")
         yield Figure("near copies", f"{stats.near_copies:,}", near(stats))
         if stats.other_copies:
@@ -164,7 +164,7 @@ class _Making:
         yield Figure("clusters", f"{stats.clusters:,}", "of two documents or more")
         if facts is not None:
             gone = int(facts.sizes[np.isin(facts.keys, self._keys[0])].sum())
-            share = f"{gone / max(int(facts.sizes[facts.judged].sum()), 1):.1%} of what was judged"
+            share = f"{percent(gone / max(int(facts.sizes[facts.judged].sum()), 1), 1)} of what was judged"
             yield Figure("saved", in_bytes(gone), share)
 
     def _remarks(self) -> Iterator[str]:

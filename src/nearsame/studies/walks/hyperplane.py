@@ -128,13 +128,14 @@ def _together(
     guess = math.pi * distance / recipe.bits
     shared = sum(one == other for one, other in zip(answers[0]["keys"], answers[1]["keys"], strict=True))
     similar = shared > 0 and verified(features, steps(recipe).bound(recipe.threshold))
+    least = f"which is never less than .878 (1 - cosine) / 2 = {_CUTS * (1 - cosine) / 2:.4f}"
     rows = (
         ("distance", f"{distance} of {recipe.bits} bits", "planes that part the two vectors"),
         ("estimated angle", f"{guess:.4f} rad", "pi * distance / bits"),
         (
             "angle",
             f"{angle:.4f} rad",
-            f"the true value; a plane parts them with a chance of {1 - bit_agrees(cosine):.4f}",
+            f"the true value; a plane parts them with a chance of {1 - bit_agrees(cosine):.4f}, {least}",
         ),
         ("estimated cosine", f"{math.cos(guess):.4f}", "of the estimated angle"),
         ("cosine", f"{cosine:.4f}", "the true value"),
@@ -145,4 +146,5 @@ def _together(
     return Step(title, columns, rows), together
 
 
+_CUTS = 0.878  # Goemans and Williamson 1995
 _NO_DIRECTION = "A vector of zeros has no direction, so no code."
