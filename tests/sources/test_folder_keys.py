@@ -64,6 +64,7 @@ def test_the_document_of_the_latest_folder_stays(tmp_path: Path, keep: str, kept
     found.write(tmp_path / "out")
     verification = ns.verify(tmp_path / "out")
     assert verification.holds, verification
+    assert 3 == len(found.examples()) == ns.report(tmp_path / "out").num_pairs
     if keep != "newest:year":
         assert not [note for note in verification.notes if "not checked" in note]
 

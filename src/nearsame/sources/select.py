@@ -1,6 +1,7 @@
 """Some records of parts: of several parts in one table, or the texts of some alone."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -61,7 +62,7 @@ def texts(
     by_position: dict[int, str] = {}
     wanted = np.unique(positions)
     part.require_unchanged(wanted)
-    for batch in part.read(columns, lambda _: None):
+    for batch in part.read(replace(columns, may_lack=True), lambda _: None):  # what --keep goes by may be in folders
         own, *_ = apart(batch)
         chosen = own.filter(pa.array(np.isin(own.column("position").to_numpy(), wanted)))
         if extract is not None:
