@@ -36,7 +36,8 @@ def require_places(command: click.Command, given: Mapping[str, Any]) -> None:
     from nearsame.outputs.folder import require_place
 
     names = [value for _, value in _values(command, given, "reads")]
-    against = [name for name in names if name in given.get("against", ())]
+    others = given.get("against") or ()
+    against = [name for name in names if name in ((others,) if isinstance(others, str) else others)]
     named = Inputs(tuple(name for name in names if name not in against), tuple(against))
     _require_several([place for _, place in written])
     for kind, place in written:
