@@ -16,6 +16,7 @@ from nearsame.recipes.choices import MeasureName, ReportedMeasure
 __all__ = [
     "Add",
     "AddBatch",
+    "AddSettings",
     "Added",
     "AddedBatch",
     "Compare",
@@ -34,6 +35,7 @@ __all__ = [
     "ProblemBody",
     "Query",
     "QueryBatch",
+    "QuerySettings",
     "Removed",
     "StatsBody",
     "Stored",
@@ -337,3 +339,26 @@ class ProblemBody(BaseModel):
     detail: str
     hint: str | None = None
     request_id: str = Field(description="In the log, and in the header X-Request-ID.")
+
+
+_OF_RAW = "Of a raw text."
+_OF_LINES = "Of a raw text, or of all lines."
+
+
+class AddSettings(BaseModel):
+    """What may stand in the URL of what is added."""
+
+    id: Id | None = Field(None, description=_OF_RAW)
+    url: Url | None = Field(None, description=_OF_RAW)
+    if_new: bool | None = Field(None, description=_OF_LINES)
+    replace: bool | None = Field(None, description=_OF_LINES)
+    quiet: bool | None = Field(None, description="Of lines of JSON: answer those that were not added.")
+
+
+class QuerySettings(BaseModel):
+    """What may stand in the URL of a question."""
+
+    limit: int | None = Field(None, ge=1, le=1000, description=_OF_LINES)
+    threshold: float | None = Field(None, gt=0, le=1, description=_OF_LINES)
+    url: Url | None = Field(None, description=_OF_RAW)
+    where: list[str] | None = Field(None, max_length=100, description=_OF_LINES)

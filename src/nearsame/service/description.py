@@ -5,13 +5,13 @@
 
 from typing import Any
 
-from pydantic import TypeAdapter
+from pydantic import BaseModel, TypeAdapter
 
 from nearsame.service import problems
 from nearsame.service.bodies import ProblemBody
 from nearsame.service.limits import NDJSON
 
-__all__ = ["ABOUT", "TAGS", "answers", "body", "schemas"]
+__all__ = ["ABOUT", "TAGS", "answers", "body", "schemas", "settings"]
 
 ABOUT = """Find near-duplicates in a persistent index, and add to it.
 
@@ -66,6 +66,17 @@ def body(model: TypeAdapter[Any], examples: dict[str, Any], *, raw: bool = False
         for kind in ("text/plain", "text/html", NDJSON):
             content[kind] = {"schema": {"type": "string"}}
     return {"requestBody": {"required": True, "content": content}}
+
+
+def settings(model: type[BaseModel]) -> dict[str, Any]:
+    """Settings in the URL that are read by `receiving`."""
+    named = model.model_json_schema()["properties"].items()
+    return {
+        "parameters": [
+            {"name": name, "in": "query", "required": False, "description": schema["description"], "schema": schema}
+            for name, schema in named
+        ]
+    }
 
 
 def schemas(*models: TypeAdapter[Any]) -> dict[str, Any]:

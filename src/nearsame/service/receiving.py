@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 import orjson
 from fastapi import Request
-from pydantic import TypeAdapter, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from nearsame.service import lookups
 from nearsame.service.limits import NDJSON, seconds_left
@@ -21,13 +21,14 @@ from nearsame.service.problems import HttpProblem
 from nearsame.service.settings import Settings
 from nearsame.service.workers import WorkerProcesses
 
-__all__ = ["Receiver", "content_type", "invalid", "is_stream", "refuse_settings"]
+__all__ = ["Receiver", "content_type", "invalid", "is_stream", "refuse_settings", "settings_of"]
 
 _RAW = {"text/plain", "text/html"}
 _LARGE = 100_000  # bytes; some milliseconds
 _MOST_NAMES = 20  # in an object; no model has as many
 _NO_CHARSETS = {"idna", "punycode", "raw-unicode-escape", "unicode-escape", "utf-7"}  # what Python has besides
 
+S = TypeVar("S", bound=BaseModel)
 T = TypeVar("T")
 
 
@@ -142,6 +143,22 @@ class Receiver:
             raise HttpProblem(413, "too-large", detail, hint="Cut it, or start the service with a larger --max-text.")
 
 
+def settings_of(request: Request, model: type[S]) -> S:
+    """What stands in the URL; most requests have nothing there, and pay nothing for it.
+
+    Raises:
+        Problem: Something is not as described.
+    """
+    if not request.scope["query_string"]:
+        return model()
+    given = request.query_params
+    several = {name for name, field in model.model_fields.items() if field.annotation == list[str] | None}
+    named = {
+        name: given.getlist(name) if name in several else given[name] for name in model.model_fields if name in given
+    }
+    return _validated(TypeAdapter(model), named, "query")
+
+
 def is_stream(request: Request) -> bool:
     """Whether a request sends lines of JSON."""
     return content_type(request)[0] == NDJSON
@@ -170,11 +187,12 @@ def content_type(request: Request) -> tuple[str, str | None]:
     return kind.strip().lower(), charset
 
 
-def _validated(model: TypeAdapter[T], given: Any) -> T:
+def _validated(model: TypeAdapter[T], given: Any, *where: str) -> T:
     try:
         return model.validate_python(given)
     except ValidationError as error:
-        raise invalid(error.errors(include_url=False, include_input=False, include_context=False)) from None
+        faults = error.errors(include_url=False, include_input=False, include_context=False)
+        raise invalid([{**fault, "loc": (*where, *fault["loc"])} for fault in faults]) from None
 
 
 def invalid(errors: Iterable[Any]) -> HttpProblem:

@@ -21,7 +21,7 @@ from nearsame.service import bodies, description, lookups, metrics, streaming
 from nearsame.service.changes import Adding
 from nearsame.service.limits import NDJSON, seconds_left
 from nearsame.service.problems import HttpProblem
-from nearsame.service.receiving import is_stream, refuse_settings
+from nearsame.service.receiving import is_stream, refuse_settings, settings_of
 from nearsame.service.service import Service
 from nearsame.service.streaming import LineStream, Work
 
@@ -62,9 +62,6 @@ _EXAMPLES: dict[str, dict[str, Any]] = {
     },
 }
 
-RawId = Annotated[bodies.Id | None, Setting(description="Of a raw text.")]
-RawUrl = Annotated[bodies.Url | None, Setting(description="Of a raw text.")]
-RawWhere = Annotated[list[str] | None, Setting(description="Of a raw text, or of all lines.", max_length=100)]
 Conditions = Annotated[list[str] | None, Setting(description="As in lang=en; all must hold.", max_length=100)]
 DocumentId = Annotated[str, Path(min_length=1, description="The id, percent-encoded: a / in it is %2F.")]
 
@@ -88,7 +85,7 @@ class Routes:
             status_code=200,
             response_model=bodies.Added | bodies.AddedBatch,
             responses=description.answers(409, 415, 422, 501, 507) | _LINES,
-            openapi_extra=description.body(_ADD, _EXAMPLES["add"], raw=True),
+            openapi_extra=description.body(_ADD, _EXAMPLES["add"], raw=True) | description.settings(bodies.AddSettings),
         )
         add(
             "/documents",
@@ -120,7 +117,8 @@ class Routes:
             methods=["POST"],
             response_model=bodies.Found | bodies.FoundBatch,
             responses=description.answers(409, 415, 422, 501, 507) | _LINES,
-            openapi_extra=description.body(_ASK, _EXAMPLES["query"], raw=True),
+            openapi_extra=description.body(_ASK, _EXAMPLES["query"], raw=True)
+            | description.settings(bodies.QuerySettings),
         )
         add(
             "/compare",
@@ -147,30 +145,20 @@ class Routes:
         add("/readyz", self.readyz, response_model=bodies.Health, responses=description.answers(507))
         add("/metrics", self.metrics, responses=description.answers(507) | {200: _METRICS})
 
-    async def add(  # noqa: PLR0913  (what may stand in the URL)
-        self,
-        request: Request,
-        id: RawId = None,
-        url: RawUrl = None,
-        *,
-        if_new: Annotated[bool | None, Setting(description="Of a raw text, or of all lines.")] = None,
-        replace: Annotated[bool | None, Setting(description="Of a raw text, or of all lines.")] = None,
-        quiet: Annotated[
-            bool | None, Setting(description="Of lines of JSON: answer those that were not added.")
-        ] = None,
-    ) -> Response:
+    async def add(self, request: Request) -> Response:
         """Add documents; each answer names what the document resembles."""
         self._service.access.require(request, "write")
         self._service.require_writer()
+        settings = dict(settings_of(request, bodies.AddSettings))
+        quiet = settings.pop("quiet")
         if is_stream(request):
-            refuse_settings(id=id, url=url)
-            if if_new and replace:
+            refuse_settings(id=settings["id"], url=settings["url"])
+            lines_change = {name: bool(settings[name]) for name in ("if_new", "replace")}
+            if all(lines_change.values()):
                 raise HttpProblem(409, "config", "if_new and replace exclude each other", hint="Give one of the two.")
-            lines_change = {"if_new": bool(if_new), "replace": bool(replace)}
             work = partial(self._added_lines, request, lines_change)
             return self._streamed(request, _DOCUMENT, work, quiet=bool(quiet))
         refuse_settings(quiet=quiet)
-        settings = {"id": id, "url": url, "if_new": if_new, "replace": replace}
         given = await self._service.receiver.received(request, _ADD, settings)
         batch = given.documents if isinstance(given, bodies.AddBatch) else [given]
         change: dict[str, Any] = {"if_new": given.if_new, "replace": given.replace, "limit": given.limit}
@@ -182,21 +170,14 @@ class Routes:
             raise HttpProblem(409, "conflict", detail, hint="Set replace, or take another id.", id=results[0].id)
         return _json(results[0])
 
-    async def query(
-        self,
-        request: Request,
-        limit: Annotated[int | None, Setting(ge=1, le=1000, description="Of a raw text, or of all lines.")] = None,
-        threshold: Annotated[float | None, Setting(gt=0, le=1, description="Of a raw text, or of all lines.")] = None,
-        url: RawUrl = None,
-        where: RawWhere = None,
-    ) -> Response:
+    async def query(self, request: Request) -> Response:
         """Find what resembles a text, or each of several; nothing is added."""
         self._service.access.require(request, "read")
+        settings = dict(settings_of(request, bodies.QuerySettings))
         if is_stream(request):
-            refuse_settings(url=url)
-            wanted: dict[str, Any] = {"limit": 10 if limit is None else limit, "threshold": threshold, "where": where}
+            refuse_settings(url=settings.pop("url"))
+            wanted: dict[str, Any] = {**settings, "limit": 10 if settings["limit"] is None else settings["limit"]}
             return self._streamed(request, _CONTENT, partial(self._found, request, wanted))
-        settings = {"limit": limit, "threshold": threshold, "url": url, "where": where}
         given = await self._service.receiver.received(request, _ASK, settings)
         batch: Sequence[Any] = given.documents if isinstance(given, bodies.QueryBatch) else [given]
         wanted = {"limit": given.limit, "threshold": given.threshold, "where": given.where}
