@@ -77,6 +77,21 @@ def test_a_copy_has_the_same_codecs_and_encodings(tmp_path: Path, codec: str) ->
     assert told[0] == told[1]
 
 
+@pytest.mark.parametrize("codec", ["none", "snappy", "zstd"])
+def test_a_copy_does_without_a_dictionary_that_was_given_up(tmp_path: Path, codec: str) -> None:
+    """Of unique texts it grew too large; of equal ones, and of what is short, it stays."""
+    rng = np.random.default_rng(0)
+    unique = [rng.bytes(500).hex() for _ in range(3000)]
+    table = pa.table({"text": unique, "same": unique[:3] * 1000, "id": [str(row) for row in range(3000)]})
+    source, copy = _copy(tmp_path, table, [7], compression=codec)
+    encoded = [[any("DICT" in name for name in each.encodings) for each in _columns(file)] for file in (source, copy)]
+    assert [[True, True, True], [False, True, True]] == encoded
+    assert copy.read().equals(table.filter(np.arange(3000) != 7))
+    assert sum(each.total_compressed_size for each in _columns(copy)) < 1.01 * sum(
+        each.total_compressed_size for each in _columns(source)
+    )
+
+
 def _columns(file: Any) -> list[Any]:
     group = file.metadata.row_group(0)
     return [group.column(index) for index in range(group.num_columns)]

@@ -1,4 +1,4 @@
-"""Parquet: only the needed columns are read; a copy keeps schema, codecs, encodings and row groups.
+"""Parquet: only the needed columns are read; a copy keeps schema, codecs, row groups, and encodings that paid.
 
 1. Batches are sized by the bytes that the file's own statistics promise, then cut by the bytes that came.
 2. A copy goes row group by row group, read ahead by one thread, so that decoding and encoding overlap;
@@ -29,6 +29,7 @@ __all__ = ["Parquet"]
 
 _GROUP_BYTES = 64 << 20  # a copy takes about five times as much memory
 _READ_BYTES = 1 << 20
+_NUMBER_BYTES, _HEADER_BYTES = 8, 1 << 16  # in pages at most: of a value's place in the dictionary, and besides
 _PROBED_ROWS, _PIECES = 256, 8
 
 
@@ -185,9 +186,7 @@ def _settings(file: pq.ParquetFile) -> dict[str, Any]:
     columns = [group.column(index) for index in range(group.num_columns)]
     codecs = {column.path_in_schema: _codec(column.compression) for column in columns}
     settings["compression"] = codecs if len(set(codecs.values())) > 1 else next(iter(codecs.values()), "none")
-    settings["use_dictionary"] = [
-        column.path_in_schema for column in columns if any("DICTIONARY" in encoding for encoding in column.encodings)
-    ]
+    settings["use_dictionary"] = [column.path_in_schema for column in columns if _is_dictionary(column)]
     settings["write_statistics"] = [column.path_in_schema for column in columns if column.is_stats_set]
     settings["use_deprecated_int96_timestamps"] = any(column.physical_type == "INT96" for column in columns)
     settings["use_compliant_nested_type"] = not any(path.endswith(".list.item") for path in codecs)
@@ -195,6 +194,15 @@ def _settings(file: pq.ParquetFile) -> dict[str, Any]:
     settings["write_page_index"] = any(column.has_offset_index for column in columns)
     settings["sorting_columns"] = group.sorting_columns or None
     return settings
+
+
+def _is_dictionary(column: Any) -> bool:
+    """Whether a column's values are numbers of a dictionary: one that grew too large is given up, which costs time."""
+    if not _is_encoded([column]):
+        return False
+    first = column.dictionary_page_offset or column.data_page_offset
+    numbers = column.total_compressed_size - max(column.data_page_offset - first, 0)
+    return bool(numbers <= _NUMBER_BYTES * column.num_values + _HEADER_BYTES)
 
 
 def _codec(name: str) -> str:
