@@ -9,8 +9,9 @@ from rich.console import Console
 
 import nearsame as ns
 from nearsame.clock import Clock, Silent
-from nearsame.outputs import progress, steps
-from nearsame.outputs.progress import Live, watched
+from nearsame.outputs import live, steps
+from nearsame.outputs.live import Live
+from nearsame.outputs.progress import watched
 from nearsame.outputs.steps import Lines, RunSoFar, logged
 
 
@@ -25,7 +26,7 @@ def clock(monkeypatch):
             return self.now
 
     clock = Clock()
-    monkeypatch.setattr(progress, "time", clock)
+    monkeypatch.setattr(live, "time", clock)
     monkeypatch.setattr(steps, "time", clock)
     return clock
 

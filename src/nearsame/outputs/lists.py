@@ -9,7 +9,6 @@ from typing import Any, BinaryIO
 import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.csv
 import pyarrow.parquet as pq
 
 from nearsame.errors import ConfigError, OutputError
@@ -135,7 +134,9 @@ def _no_json(batch: pa.RecordBatch) -> OutputError:
 
 
 def _csv(table: pa.Table, out: Any, delimiter: str = ",") -> None:
-    pyarrow.csv.write_csv(table, out, pyarrow.csv.WriteOptions(delimiter=delimiter))
+    from pyarrow import csv  # noqa: PLC0415  (only for these)
+
+    csv.write_csv(table, out, csv.WriteOptions(delimiter=delimiter))
 
 
 def _csv_of_texts(table: pa.Table, out: Any) -> None:

@@ -18,7 +18,6 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.csv
 
 from nearsame import arrow
 from nearsame.errors import ColumnError, SourceError
@@ -120,8 +119,8 @@ class Delimited(FilePart):
             return pa.table({})
         if not data.endswith((b"\r", b"\n")):  # to pyarrow a header without its end is not a file
             data += b"\n"
-        options = pa.csv.ParseOptions(delimiter=self.delimiter, newlines_in_values=True)
-        return pa.csv.read_csv(pa.py_buffer(data), parse_options=options)
+        options = _arrow().ParseOptions(delimiter=self.delimiter, newlines_in_values=True)
+        return _arrow().read_csv(pa.py_buffer(data), parse_options=options)
 
     def _blocks(self, skip: Skip, most: int = MAX_RECORD) -> Iterator[tuple[Block, "_Header"]]:
         """The blocks, their records without the header, and the header."""
@@ -341,19 +340,24 @@ def _parsed(block: Block, good: npt.NDArray[np.int64], wanted: _Wanted) -> pa.Re
     if data[-1] not in _LINE_ENDS:  # to pyarrow one record without its end is not a record
         data = memoryview(bytes(data) + b"\n")
     columns = {f"f{wanted.header.index(name)}": name for name in wanted.names}
-    table = pyarrow.csv.read_csv(
+    reader, block_size = _arrow(), max(1 << 20, int((ends - starts).max()) + 2)
+    table = reader.read_csv(
         pa.BufferReader(pa.py_buffer(data)),
-        read_options=pyarrow.csv.ReadOptions(
-            autogenerate_column_names=True, block_size=max(1 << 20, int((ends - starts).max()) + 2)
-        ),
-        parse_options=pyarrow.csv.ParseOptions(delimiter=wanted.delimiter, newlines_in_values=True),
-        convert_options=pyarrow.csv.ConvertOptions(
+        read_options=reader.ReadOptions(autogenerate_column_names=True, block_size=block_size),
+        parse_options=reader.ParseOptions(delimiter=wanted.delimiter, newlines_in_values=True),
+        convert_options=reader.ConvertOptions(
             include_columns=list(columns),
             column_types=None if wanted.kind is None else dict.fromkeys(columns, wanted.kind),
             check_utf8=False,
         ),
     )
     return table.rename_columns(list(columns.values())).combine_chunks().to_batches()[0]
+
+
+def _arrow() -> Any:
+    from pyarrow import csv  # noqa: PLC0415  (all runs that write a folder know of these files; few read one)
+
+    return csv
 
 
 def _ready(batch: pa.RecordBatch, chosen: Chosen, orders: Mapping[str, pa.DataType]) -> pa.RecordBatch:

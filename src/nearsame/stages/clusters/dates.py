@@ -9,6 +9,7 @@
 import re
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
+from functools import cache
 
 __all__ = ["moments"]
 
@@ -20,16 +21,18 @@ _MONTHS = (
 _TIME = r"(?:[ T,]+(?P<time>\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?) ?(?P<zone>Z|GMT|UTC|[+-]\d\d:?\d\d)?)?"
 _NTH = r"(?P<day>\d\d?)(?:st|nd|rd|th)?"
 _NAME = r"(?P<month>[A-Za-z]{3,9})\.?"
-_FORMS = tuple(
-    re.compile(form, re.ASCII)
-    for form in (
-        rf"(?P<year>\d{{4}})(?:[-/](?P<month>\d\d?)(?:[-/](?P<day>\d\d?){_TIME})?)?",
-        rf"(?P<day>\d\d?)\.(?P<month>\d\d?)\.(?P<year>\d{{4}}){_TIME}",
-        rf"(?:[A-Z][a-z]{{2,8}},? )?(?:{_NTH}[ -])?{_NAME},?[ -](?P<year>\d{{4}}){_TIME}",
-        rf"{_NAME} {_NTH},? (?P<year>\d{{4}}){_TIME}",
-        r"(?P<year>\d{4})(?P<month>\d\d)(?P<day>\d\d)(?P<hms>\d{6})",
-    )
+_FORMS = (
+    rf"(?P<year>\d{{4}})(?:[-/](?P<month>\d\d?)(?:[-/](?P<day>\d\d?){_TIME})?)?",
+    rf"(?P<day>\d\d?)\.(?P<month>\d\d?)\.(?P<year>\d{{4}}){_TIME}",
+    rf"(?:[A-Z][a-z]{{2,8}},? )?(?:{_NTH}[ -])?{_NAME},?[ -](?P<year>\d{{4}}){_TIME}",
+    rf"{_NAME} {_NTH},? (?P<year>\d{{4}}){_TIME}",
+    r"(?P<year>\d{4})(?P<month>\d\d)(?P<day>\d\d)(?P<hms>\d{6})",
 )
+
+
+@cache
+def _forms() -> tuple[re.Pattern[str], ...]:
+    return tuple(re.compile(form, re.ASCII) for form in _FORMS)
 
 
 def moments(texts: Iterable[str | None]) -> list[int | None]:
@@ -46,7 +49,7 @@ def _moment(text: str) -> int | None:
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
-        spelt = next((_iso(found.groupdict()) for form in _FORMS if (found := form.fullmatch(text))), "")
+        spelt = next((_iso(found.groupdict()) for form in _forms() if (found := form.fullmatch(text))), "")
         try:
             moment = datetime.fromisoformat(spelt)
         except ValueError:

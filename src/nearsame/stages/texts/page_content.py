@@ -32,7 +32,7 @@ _LEAST_NAMING_SCRIPTS = 150  # words of one that names JavaScript: fewer may be 
 _MOST_MESSAGE = 2_000  # characters: of a longer text it does not matter how much of it is in noscript
 _LEAST_DESCRIPTION = 8  # words
 
-_UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uf900-\ufaff]")
+_UNSPACED = "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uf900-\ufaff]"
 _COMMENTS = ["#comments", "#respond", ".comments", ".comment", ".comment-list"]  # what the parser's package leaves out
 _READERS = [  # what marks the words of readers: parts of class names and ids, lower or upper case at their beginning
     *("#respond", "[itemprop=comment]"),
@@ -253,7 +253,7 @@ def _title(tree: Any) -> str:
 
 def _num_words(text: str) -> int:
     """Words; two characters of a script that is written without spaces are about one."""
-    return len(text.split()) + (0 if text.isascii() else len(_UNSPACED.findall(text)) // 2)
+    return len(text.split()) + (0 if text.isascii() else len(re.findall(_UNSPACED, text)) // 2)
 
 
 def _plain(tree: Any, **settings: Any) -> str:
