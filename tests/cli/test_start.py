@@ -23,7 +23,6 @@ COMMANDS = {
     "index query": ["index", "query", "seen.ns", "a rose is a rose is a rose"],
     "verify": ["verify", "before"],
 }
-MOST_MODULES = 225  # of ours in a run of texts: each costs a third of a millisecond or more
 PROGRAM = """
 import json, sys
 from nearsame.cli.main import main
@@ -68,7 +67,6 @@ def test_a_run_loads_no_other_command_and_no_other_method(folder, tmp_path):
     others = {"nearsame.cli.urls", "nearsame.cli.serve", "nearsame.flow.code_steps", "nearsame.sources.mhtml"}
     others |= {"nearsame.outputs.live", "rich.progress", "pyarrow.csv", "pyarrow.orc"}
     assert set() == others & set(modules)
-    assert sum(name.startswith("nearsame") for name in modules) <= MOST_MODULES
 
 
 @pytest.mark.parametrize("before", [False, True], ids=["first", "later"])
