@@ -26,6 +26,7 @@ __all__ = ["report", "reported", "require_reportable"]
     options.overwriting("FILE"),
     options.spec(
         "--against",
+        "older",
         metavar="OLDER",
         reads=True,
         help="DIR of an older run: what it decided otherwise, and why, is shown, too.",
@@ -49,7 +50,7 @@ def report(directory: str, **given: Any) -> int:
 
     output = given["output"]
     require_report(output)
-    page = made(directory, texts=not given["without_texts"], against=given["against"])
+    page = made(directory, texts=not given["without_texts"], against=given["older"])
     write_report(page, output, overwrite=given["overwrite"])
     if not given["quiet"]:
         Report(sys.stdout).written(output)
