@@ -18,7 +18,7 @@ from tests.oracle.simhash import FUNCTIONS, bit_sums, code_of, features_of
 from tests.oracle.tokens import tokens
 
 PRIME = (1 << 61) - 1
-TEXTS = st.lists(st.sampled_from(["a", "Rose", "is", "漢字", "--", "ß", "é "]), max_size=20).map(" ".join)
+TEXTS = st.lists(st.sampled_from(["a", "Rose", "is", "漢字", "--", "ß", "é ", "\u0301"]), max_size=20).map(" ".join)
 FLAGS = ("keep_case", "keep_punctuation", "overlapping", "repeats")
 SMALL = dict(num_perm=8, bands=4, rows=2)
 
@@ -52,11 +52,18 @@ def test_its_numbers_are_those_of_a_run(text, size, unit, sketch, flags):
     assert keys == [int(band["key"], 16) for band in walk.answer["bands"]]
 
 
-@given(text=TEXTS, size=st.integers(1, 4), unit=st.sampled_from(["words", "chars"]), overlapping=st.booleans())
-def test_its_shingles_are_the_oracles(text, size, unit, overlapping):
+@given(
+    text=TEXTS,
+    size=st.integers(1, 4),
+    unit=st.sampled_from(["words", "chars"]),
+    overlapping=st.booleans(),
+    keep_punctuation=st.booleans(),
+)
+def test_its_shingles_are_the_oracles(text, size, unit, overlapping, keep_punctuation):
     """As they read after folding, in the order of the text, each with its number."""
-    recipe = ns.MinHash(shingle_size=size, unit=unit, overlapping=overlapping, **SMALL)
-    words = tokens(text, unit=unit)
+    settings = dict(unit=unit, keep_punctuation=keep_punctuation)
+    recipe = ns.MinHash(shingle_size=size, overlapping=overlapping, **settings, **SMALL)
+    words = tokens(text, **settings)
     glue = "" if unit == "chars" else " "
     expected = [glue.join(run) for run in shingle_list(words, size, overlapping=overlapping)]
     found = {row[1]: row[2] for row in explain(text, method=recipe).steps[0].rows} if words else {}

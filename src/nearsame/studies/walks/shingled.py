@@ -159,11 +159,12 @@ def _item(number: str | float) -> int:
 def _word(spelt: bytes, keep_case: bool, keep_punctuation: bool, space_is_token: bool) -> str:  # noqa: FBT001  (a key)
     """A token as it was hashed; a space is whatever stands between its neighbours."""
     word = spelt.decode()
-    kinds = unicode.classes(word)
-    word = "".join(character for character, kind in zip(word, kinds, strict=True) if kind != unicode.UNSEEN)
-    between = not {unicode.WORD, unicode.ALONE} & set(kinds)
-    if space_is_token and between and (word.isspace() or not keep_punctuation):
+    seen = [each for each in zip(word, unicode.classes(word), strict=True) if each[1] != unicode.UNSEEN]
+    kinds = [kind for _, kind in seen]
+    is_between = not {unicode.WORD, unicode.ALONE} & {*kinds}
+    if space_is_token and is_between and (unicode.SPACE in kinds or not keep_punctuation):
         return " "
+    word = "".join(character for character, _ in seen)
     return word if keep_case else unicode.fold(word)
 
 
