@@ -134,6 +134,7 @@ def test_a_text_without_words_is_one_shingle_or_none():
         (dict(orders=[["a", "b"]]), "order 1 of 2 items lacks 'c'"),
         (dict(orders={"a": 1}), "must be a list of lists of strings"),
         (dict(orders=["abc"]), "must be a list of lists of strings"),
+        (dict(orders=[]), "must be a list of lists of strings"),
     ],
 )
 def test_bad_settings_name_their_values(settings, message):

@@ -180,6 +180,13 @@ def test_one_side_of_a_shape_is_completed():
         ns.plan(rows=129)
 
 
+@pytest.mark.parametrize(("bands", "rows"), [(1, 8), (2, 8), (20, 1)])
+def test_drawn_bands_have_at_most_all_values_and_at_least_one(bands, rows):
+    """However few they are, and however many."""
+    shape = ns.plan(bands=bands, num_perm=8, choice="random", threshold=1).shape
+    assert (bands, rows) == (shape.bands, shape.rows)
+
+
 def test_other_settings_have_curves_of_their_own():
     """Each as if it were planned for itself."""
     made = ns.plan(bands=20, rows=5, also=[(15, 5)])

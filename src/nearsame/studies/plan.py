@@ -236,6 +236,7 @@ def _completed(recipe: MinHash, bands: int | None = None, rows: int | None = Non
     threshold, pool = float(recipe.threshold), drawn_from(recipe)
     num, given = rows or bands or 1, f"{'bands' if rows is None else 'rows'}={bands if rows is None else rows}"
     most = (recipe.num_perm if pool is None else 2 * pool) // num
+    most = most if rows else min(max(most, 1), recipe.num_perm)  # drawn bands may be many, each of that many values
     sides = [(i, rows) if rows else (bands or 0, most + 1 - i) for i in range(1, most + 1)]
     chances = [float(collision_probability(threshold, *side, pool)) for side in sides]
     at = next((i for i, chance in enumerate(chances) if chance >= recipe.recall), len(sides) - 1)

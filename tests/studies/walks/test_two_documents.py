@@ -193,6 +193,7 @@ def test_weights_of_a_corpus_come_from_its_frequencies(tmp_path):
         (([1.0], [1.0, 2.0]), "hyperplane", "vectors of 1 and 2 numbers have no angle"),
         (([math.inf],), "hyperplane", "is not finite"),
         (([1.5],), "modp", "1.5 is not a whole number"),
+        (([math.inf],), "modp", "inf is not a whole number"),
         (([-1],), "jaccard", "-1 is not a whole number"),
         (("a", [1]), "jaccard", "a text and a list of numbers"),
         (([1],), ns.Jaccard(shingle_size=2), "shingle_size does nothing to numbers"),

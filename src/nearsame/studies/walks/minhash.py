@@ -102,7 +102,7 @@ def _numbered(minima: Sequence[Sequence[str]]) -> list[list[int]]:
 
 def _ordered(orders: Sequence[Sequence[str]], shingles: list[Shingle]) -> Step:
     """The least shingle under given orders."""
-    if not isinstance(orders, list | tuple) or not all(_is_order(order) for order in orders):
+    if not isinstance(orders, list | tuple) or not orders or not all(_is_order(order) for order in orders):
         message = f"orders must be a list of lists of strings, got {str(orders)[:60]}"
         raise ConfigError(message, hint="Write one list for each order.")
     rows = []

@@ -150,7 +150,7 @@ def _of_numbers(given: Sequence[Given], recipe: _Shingled) -> tuple[pa.RecordBat
 
 
 def _item(number: str | float) -> int:
-    if isinstance(number, str) or int(number) != number or not 0 <= number < 1 << 64:
+    if isinstance(number, str) or not 0 <= number < 1 << 64 or int(number) != number:
         raise ConfigError(f"{number} is not a whole number from 0 to 2**64 - 1", hint="Give hashes of 64 bits.")
     return int(number)
 
