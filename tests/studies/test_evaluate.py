@@ -203,6 +203,16 @@ def test_codes_have_a_question_of_their_own():
     assert found.truth.endswith("own question: an exact join")
 
 
+def test_candidates_of_codes_are_all_whose_distance_was_looked_at():
+    """By brute force all with all; else as many as the same run says in its stats."""
+    texts = [json.loads(line)["text"] for line in corpus_path().read_text("utf-8").splitlines()]
+    distinct = len({code for code in ns.simhash(texts) if code is not None})
+    found = ns.evaluate(DEMO, methods=["simhash:search=brute", "simhash:search=rotations"], apart=False)
+    stats = ns.pairs(DEMO, method=ns.SimHash(search="rotations")).stats
+    expected = [distinct * (distinct - 1) // 2, stats.room["search"]["candidates"]]
+    assert expected == [score.candidates for score in found.scores]
+
+
 def test_boilerplate_is_dropped_from_the_exact_answer_too():
     """Of all documents, and of hosts, by the URLs of a column; a process of its own is warmed by such a recipe, too."""
     menu = " ".join(f"menu{item}" for item in range(60))

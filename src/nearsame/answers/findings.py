@@ -210,7 +210,7 @@ class Score:
         rand_index: adjusted, of the clusters; None where the truth says nothing about most pairs.
         seconds: of the run, reading and starting not included.
         peak_bytes: memory above what there was before the run; None where it was not measured.
-        candidates: documents compared in full, two at a time.
+        candidates: documents compared in full, or codes, two at a time.
         candidates_per_true_pair: of the pairs that are both found and true.
         false_candidates: compared and found to differ, where the answer is equality.
         unjudged: pairs found that nobody has judged; None where the truth is whole.

@@ -3,7 +3,7 @@
 1. A contender is written as `minhash:threshold=0.7:num_perm=64`: a method and its settings; or a way, as `positions`.
 2. Run apart, its time begins when all is loaded: a run over three small documents goes before. Its memory is the peak
    of the process above what it was before the run, the corpus included. Only Linux knows; elsewhere it is left out.
-3. What is counted as a candidate is a comparison of two documents in full; identical documents met before.
+3. What is counted as a candidate is a comparison of two documents in full, or of two codes; identical ones met before.
 """
 
 import dataclasses
@@ -225,7 +225,8 @@ def listed(recipe: Method, table: pa.Table, threads: int | None = None, *, most:
         engine.close()
     a, b, similarity = (np.concatenate([getattr(part, name) for part in parts]) for name in ("a", "b", "similarity"))
     order = np.lexsort((b, a))
-    return Outcome(a[order], b[order], similarity[order], engine.num_compared)
+    candidates = engine.room.get("search", {}).get("candidates", engine.num_compared)  # of codes, all that were looked at
+    return Outcome(a[order], b[order], similarity[order], candidates)
 
 
 def reading_of(table: pa.Table, recipe: Method) -> Reading:
