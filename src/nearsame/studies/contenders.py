@@ -225,8 +225,8 @@ def listed(recipe: Method, table: pa.Table, threads: int | None = None, *, most:
         engine.close()
     a, b, similarity = (np.concatenate([getattr(part, name) for part in parts]) for name in ("a", "b", "similarity"))
     order = np.lexsort((b, a))
-    candidates = engine.room.get("search", {}).get("candidates", engine.num_compared)  # of codes, all that were looked at
-    return Outcome(a[order], b[order], similarity[order], candidates)
+    num_candidates = engine.room.get("search", {}).get("candidates", engine.num_compared)  # of codes, all looked at
+    return Outcome(a[order], b[order], similarity[order], num_candidates)
 
 
 def reading_of(table: pa.Table, recipe: Method) -> Reading:
