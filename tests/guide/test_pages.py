@@ -44,8 +44,8 @@ def test_what_a_page_shows_is_what_happens(page, folder):
 @pytest.mark.parametrize("page", ON_SPARK, ids=_name)
 def test_what_a_page_on_spark_shows_is_what_happens(page, folder, spark, monkeypatch):
     """The same; a session is there, which is what the page gets."""
-    # Scrapy's zope.interface, of another test, marks this class, and pyspark.ml cannot read the mark
-    monkeypatch.delattr(typing.Generic, "__provides__", raising=False)
+    # Scrapy's zope.interface, of another test, marks this class, if need be again, and pyspark.ml cannot read the mark
+    monkeypatch.setattr(typing.Generic, "__provides__", None, raising=False)
     _hold(page)
 
 

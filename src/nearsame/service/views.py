@@ -132,7 +132,7 @@ def search(words: str, after: str | None, limit: int) -> View:
     """Documents whose ids or URLs contain some words, and the one of this very id first."""
 
     def view(index: Index) -> dict[str, Any]:
-        ids = list(index.ids(containing=words, after=after, limit=limit + 1))
+        ids = lookups.ids(after, limit + 1, words)(index)
         last = ids[limit - 1] if len(ids) > limit else None
         ids, exact = ids[:limit], words.strip()
         with suppress(UnknownIdError):
