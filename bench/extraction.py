@@ -136,11 +136,8 @@ def main(arguments: list[str]) -> int:
     )
     if load >= BUSY:
         about += f" The machine was busy with other work (load {load:.1f} at the start)."
-    made_by = report.made_by("extraction", web.PACKAGES)
-    report.show("Text out of pages", HEADER, rows)
-    print(f"{about}\n\n{made_by}")
-    if not given.no_write and report.has_place(PAGE, "extraction"):
-        report.write_between(PAGE, "extraction", f"{about}\n\n{report.markdown(HEADER, rows)}\n\n{made_by}")
+    page = None if given.no_write else PAGE
+    report.tell(page, "extraction", ("Text out of pages", HEADER, rows), about, web.PACKAGES)
     return 0 if are_same else 1
 
 

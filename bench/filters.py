@@ -135,11 +135,8 @@ def main(arguments: list[str]) -> int:
         " also counts meetings in which neither has the item among those by which a pair must begin, and which places"
         " refuse."
     )
-    made_by = report.made_by("filters", PACKAGES)
-    report.show("What orders and filters leave", HEADER, rows)
-    print(f"{about}\n\n{made_by}")
-    if not asked.no_write and report.has_place(PAGE, "filters"):
-        report.write_between(PAGE, "filters", "\n\n".join([about, report.markdown(HEADER, rows), made_by]))
+    page = None if asked.no_write else PAGE
+    report.tell(page, "filters", ("What orders and filters leave", HEADER, rows), about, PACKAGES)
     return 0
 
 

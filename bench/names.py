@@ -182,11 +182,8 @@ def main(arguments: list[str]) -> int:
         f" {given.checked:,} of the names were compared with all others by brute force: `looked for` are their pairs"
         " that are alike letter by letter and reach the threshold, too, `missing` and `false` what was found otherwise."
     )
-    made_by = report.made_by("names", PACKAGES)
-    report.show("Names that are nearly the same", HEADER, rows)
-    print(f"{about}\n\n{made_by}")
-    if not given.no_write and report.has_place(PAGE, "names"):
-        report.write_between(PAGE, "names", "\n\n".join([about, report.markdown(HEADER, rows), made_by]))
+    page = None if given.no_write else PAGE
+    report.tell(page, "names", ("Names that are nearly the same", HEADER, rows), about, PACKAGES)
     return 0 if right else 1
 
 

@@ -93,6 +93,18 @@ def write_between(page: Path, name: str, text: str) -> None:
     page.write_text(new, "utf-8")
 
 
+def tell(
+    page: Path | None, name: str, table: tuple[str, Row, Sequence[Row]], about: str, packages: Iterable[str]
+) -> None:
+    """Print a table (title, header, rows), what is said of it and what made it; write it where a page has a place."""
+    title, header, rows = table
+    made = made_by(name, packages)
+    show(title, header, rows)
+    print(f"{about}\n\n{made}")
+    if page is not None and has_place(page, name):
+        write_between(page, name, "\n\n".join([about, markdown(header, rows), made]))
+
+
 def _place(name: str) -> re.Pattern[str]:
     escaped = re.escape(name)
     return re.compile(rf"^(<!-- bench {escaped} -->\n).*?^(<!-- end {escaped} -->)$", re.MULTILINE | re.DOTALL)
