@@ -601,5 +601,13 @@ def test_ids_are_listed_from_where_the_last_list_ended(where):
         assert [] == list(index.ids(after="a"))
         with pytest.raises(ns.UnknownIdError, match="id-8"):
             index.ids(after="id-8")
+        for none in (
+            "a\0",
+            "\ud800",
+            " ".join(f"w{n}" for n in range(500)),
+        ):  # no document can have those, none has these
+            assert [] == list(index.ids(containing=none))
+        with pytest.raises(ns.ConfigError, match="501 words"):
+            index.ids(containing=" ".join(f"w{n}" for n in range(501)))
         with pytest.raises(ns.ConfigError, match="limit"):
             index.ids(limit=0)

@@ -15,7 +15,6 @@ import orjson
 
 from nearsame.answers.comparisons import Comparison
 from nearsame.answers.matches import Entry, Group, Matches
-from nearsame.errors import ConfigError
 from nearsame.index.columns import Where
 from nearsame.index.index import Index
 from nearsame.recipes.methods import METHODS
@@ -97,10 +96,7 @@ def ids(after: str | None, limit: int, containing: str) -> Ask:
     """A part of the list of ids."""
 
     def ask(index: Index) -> list[str]:
-        try:
-            return list(index.ids(after=after, limit=limit, containing=containing))
-        except ConfigError as error:  # no index would do it
-            raise HttpProblem(422, "invalid", error.message, hint=error.hint) from None
+        return list(index.ids(after=after, limit=limit, containing=containing))
 
     return ask
 
