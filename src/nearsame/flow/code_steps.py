@@ -1,5 +1,6 @@
 """The stages of methods that compare codes, made here or given: imported when one of them is asked for."""
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -14,6 +15,7 @@ from nearsame.stages.features.hashes import hasher, table_hasher
 from nearsame.stages.features.vectors import RoundedVectors
 from nearsame.stages.features.weighted import ListFeatures, Spelling, TextFeatures
 from nearsame.stages.keys.blocks import MEETING, SEARCH
+from nearsame.stages.keys.curves import within_distance
 from nearsame.stages.keys.headers import HeaderKeys, SampleCodes, all_meet, choose_tables, reach_note, search_record
 from nearsame.stages.keys.slices import SliceKeys
 from nearsame.stages.pairs import measures
@@ -39,7 +41,9 @@ def steps_of_codes(method: SimHash | Codes | Hyperplane, *, ready_items: bool, l
             return _near_codes(method, (GivenCodes(),), listing=listing)
         case Hyperplane():
             slices, codes = SliceKeys(method), SignCodes(method.bits, method.seed)
-            return Steps((RoundedVectors(),), measures.ANGLE, sketches=codes, keys=lambda _: slices)
+            return Steps(
+                (RoundedVectors(),), measures.ANGLE, sketches=codes, keys=lambda _: slices, chances=slices.chances
+            )
 
 
 def _near_codes(recipe: SimHash | Codes, features: tuple[Stage, ...], *, listing: bool) -> Steps:
@@ -64,6 +68,7 @@ def _near_codes(recipe: SimHash | Codes, features: tuple[Stage, ...], *, listing
         features,
         measures.codes(recipe.get("confirm"), bits, k),
         counts=counted,
+        chances=_chances(recipe),
         keys=lambda sample: everybody if listing else HeaderKeys(choose_tables(recipe, sample, MEETING)),
         deciding=(lambda rule: Neighbours(rule, bits, k)) if adjacent else (lambda rule: rule),
         joining=(lambda bound, _: Neighbours(AllPairs(bound), bits, k))
@@ -73,6 +78,14 @@ def _near_codes(recipe: SimHash | Codes, features: tuple[Stage, ...], *, listing
         linking=None if adjacent else (lambda bound: NearCodes(bound, bits, k, tables)),
         notes=(*([reach_note(k, bits)] if recipe.of_tokens else []), *([ADJACENT_NOTE] if adjacent else [])),
     )
+
+
+def _chances(recipe: SimHash | Codes) -> Callable[[Any], Any] | None:
+    """How likely codes are to be near, where pairs are confirmed by what codes estimate."""
+    measure = recipe.reports
+    if measure not in ("jaccard", "cosine"):
+        return None
+    return partial(within_distance, k=recipe.k, bits=recipe.bits, measure=measure)
 
 
 def _weighted(recipe: SimHash, *, ready_items: bool) -> tuple[Stage, ...]:

@@ -24,7 +24,7 @@ from nearsame.kernels.buckets import Meeting
 from nearsame.kernels.deciding import Work
 from nearsame.kernels.scores import OF_SETS
 from nearsame.recipes.methods import Jaccard, MinHash
-from nearsame.stages.keys.bands import BandKeys, collision_probability, drawn_from
+from nearsame.stages.keys.bands import BandKeys
 from nearsame.stages.keys.prefix import plan_counting
 from nearsame.stages.pairs import measures
 from nearsame.stages.pairs.estimate import Foresight
@@ -101,8 +101,7 @@ def recall_of(state: State[Arrays], recipe: MinHash) -> tuple[float, int, int]:
         The chance that they find a pair at the threshold; of how many similar pairs of some documents both share a
         band; how many of these were looked at.
     """
-    bands, rows = BandKeys(recipe).shape
-    chance = float(collision_probability(float(recipe.threshold), bands, rows, drawn_from(recipe)))
+    chance = float(BandKeys(recipe).chances(float(recipe.threshold)))
     if state.meeting is None:
         return chance, 0, 0
     engine = state.corpus.engine

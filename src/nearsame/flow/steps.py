@@ -65,6 +65,7 @@ class Steps(NamedTuple):
     counts: Callable[[Any, int, Engine], tuple[Any, Any]] | None = None  # what keys must know of all they are made of
     sketches: Stage | None = None
     keys: Callable[[Any], Stage] | None = None  # from the counts (or None); None: equal features are all there is
+    chances: Callable[[Any], Any] | None = None  # to share a key, by the similarity that rows tell; None: not by chance
     by_sketch: bool = False  # verified by the sketches, not by the features
     deciding: Callable[[Greedy | Linking | AllPairs], Any] = lambda rule: rule
     joining: Callable[[Bound, OneSide], Any] = lambda bound, _: AllPairs(bound)
@@ -134,6 +135,7 @@ def _steps(method: Method, *, ready_items: bool, listing: bool) -> Steps:
                 measure,
                 sketches=_sketches(method, Signatures(method), compared=estimated),
                 keys=lambda _: bands,
+                chances=None if estimated else bands.chances,
                 by_sketch=estimated,
                 second=_second(method, sketched=estimated),
             )

@@ -120,6 +120,10 @@ class BandKeys:
         chosen = (float(recipe.threshold), recipe.recall, recipe.num_perm, drawn_from(recipe))
         return recipe.given_shape or choose_bands(*chosen)
 
+    def chances(self, similarity: npt.ArrayLike) -> npt.NDArray[np.float64]:
+        """How likely sets of each Jaccard similarity are to share a key."""
+        return collision_probability(similarity, *self.shape, drawn_from(self.recipe))
+
     @cached_property
     def chosen(self) -> npt.NDArray[np.int64]:
         """Which values of the signature make up each band."""

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from nearsame import schemas
@@ -77,6 +78,10 @@ class SliceKeys:
         """(bands, rows), given or chosen."""
         recipe = self.recipe
         return recipe.given_shape or choose_slices(float(recipe.threshold), recipe.recall, recipe.bits)
+
+    def chances(self, cosine: npt.ArrayLike) -> npt.NDArray[np.float64]:
+        """How likely vectors of each cosine are to share a key."""
+        return np.array([meeting_probability(one, *self.shape) for one in np.atleast_1d(cosine)])
 
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """KEYS of a batch of SKETCHES."""

@@ -13,7 +13,7 @@ from nearsame.errors import ConfigError
 from nearsame.flow.pipeline import steps
 from nearsame.kernels.minhash import band_keys
 from nearsame.recipes.methods import MinHash
-from nearsame.stages.keys.bands import BandKeys, collision_probability, drawn_from
+from nearsame.stages.keys.bands import BandKeys
 from nearsame.stages.pairs import likeness
 from nearsame.stages.sketches.minhash import Signatures
 from nearsame.studies.walks.shingled import NamedSets, Shingle, named_sets
@@ -184,7 +184,7 @@ def _bands(recipe: MinHash, sketches: pa.RecordBatch) -> tuple[Step, list[dict[s
     stage = BandKeys(recipe)
     bands, rows = stage.shape
     keys = arrow.unsigned(arrow.ints(stage(sketches).column("key"))).tolist()
-    chance = float(collision_probability(float(recipe.threshold), bands, rows, drawn_from(recipe)))
+    chance = float(stage.chances(float(recipe.threshold)))
     note = (
         f"{bands} bands of {rows} values: documents that share a key are compared. At a Jaccard similarity of "
         f"{float(recipe.threshold):g} that happens with a chance of {chance:.4f}."
@@ -209,7 +209,7 @@ def _together(
         estimate = likeness.agreement(*signatures)
         error = likeness.agreement_error(jaccard, recipe.num_perm)
         stage = BandKeys(recipe)
-        chance = float(collision_probability(float(jaccard), *stage.shape, drawn_from(recipe)))
+        chance = float(stage.chances(float(jaccard)))
         rows += [
             ("equal values", shown_fraction(estimate), f"an estimate of Jaccard, with a standard error of {error:.3f}"),
             ("shared keys", f"{len(meeting)} of {len(bands[0])}", f"at this Jaccard one at least: chance {chance:.4f}"),
