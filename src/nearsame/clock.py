@@ -1,12 +1,12 @@
-"""Seconds of each step of a run, and a word to whoever watches."""
+"""Seconds of each step of a run, the memory that it came to, and a word to whoever watches."""
 
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from typing import Any, Protocol, runtime_checkable
 
-__all__ = ["Clock", "Progress", "Silent"]
+__all__ = ["Clock", "Progress", "Silent", "peak_memory"]
 
 _TICK_SECONDS = 1.0
 
@@ -45,11 +45,12 @@ class Silent:
 
 
 class Clock:
-    """Seconds of each step of a run, and a word to whoever watches."""
+    """Seconds and peaks of memory of each step of a run, and a word to whoever watches."""
 
     def __init__(self, progress: Progress | None = None) -> None:
         self.progress = progress or Silent()
         self.seconds: dict[str, float] = {}
+        self.peaks: dict[str, int] = {}  # bytes that the process had held at most, at the end of each step
         self.around: Callable[[str], AbstractContextManager[None]] = lambda _: nullcontext()  # what a step runs in
 
     def unwatched(self) -> "Clock":
@@ -83,6 +84,15 @@ class Clock:
                 yield
         finally:
             self.seconds[step] = self.seconds.get(step, 0.0) + time.perf_counter() - began
+            if (peak := peak_memory()) is not None:
+                self.peaks[step] = peak
+
+
+def peak_memory() -> int | None:
+    """Bytes that this process has held at most, where Linux tells; what its children hold is not in it."""
+    with suppress(OSError), open("/proc/self/status", encoding="ascii", errors="replace") as status:  # noqa: PTH123  (no Path is needed for it)
+        return next((1024 * int(line.split()[1]) for line in status if line.startswith("VmHWM:")), None)
+    return None
 
 
 @contextmanager

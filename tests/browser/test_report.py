@@ -7,7 +7,7 @@ import pytest
 
 import nearsame as ns
 from nearsame.demo import corpus_path
-from tests.cli.commands import run
+from tests.cli.commands import run, words
 from tests.patience import PATIENCE
 
 AUDIT = Path(__file__).with_name("audit.js").read_text("utf-8").partition("\n")[2]
@@ -69,6 +69,26 @@ def test_the_query_finds(report, opened):
     assert "1.0000" == opened.locator("#rows td").first.inner_text()
 
 
+def test_what_many_share_is_taken_out_of_sight(page, tmp_path):
+    """Pairs that share little but a frequent part, and those of a document that many resemble."""
+    texts = {f"stub {at}": f"{' '.join(words(9, at))} {' '.join(words(60, 99))}" for at in range(8)}
+    texts |= {f"own {at}": f"{' '.join(words(70, 20 + at // 2))} {at}" for at in range(6)}
+    texts |= {"base": " ".join(words(60, 77))} | {f"copy {at}": " ".join(words(60, 77)) + f" {at}" for at in range(7)}
+    rows = [{"id": id, "text": text} for id, text in texts.items()]
+    path = tmp_path / "r.html"
+    ns.dedup(rows, method=ns.Jaccard(threshold="0.5")).report(path)
+    page.goto(path.as_uri())
+    assert 17 == shown(page)
+    page.get_by_label("share little but").check()
+    assert 10 == shown(page)
+    page.get_by_label("have base (7 pairs)").check()
+    assert 3 == shown(page)
+    page.get_by_label("have stub 0 (7 pairs)").check()
+    page.get_by_label("share little but").uncheck()
+    assert 3 == shown(page)
+    assert [path.as_uri()] == page.happened
+
+
 def test_a_pair_opens_by_keyboard(opened):
     """J opens the next one; a passage is shown on both sides; what one side alone has is marked."""
     opened.fill("#query", "id:stone-inn-edited-1")
@@ -110,7 +130,7 @@ def test_what_is_judged_is_kept_and_read(report, opened, tmp_path):
     opened.goto(path.as_uri())
     assert "Nothing is known" in opened.inner_text("#quality")
     opened.set_input_files("#load", judged)
-    opened.wait_for_function("document.getElementById('kept').textContent === '19 marks read.'")
+    opened.get_by_text("19 marks read.", exact=True).wait_for()
     assert points == opened.get_attribute(".band.precision", "points")
     opened.happened[:] = [each for each in opened.happened if not each.startswith((path.as_uri(), "blob:"))]
 
@@ -125,7 +145,7 @@ def test_what_is_all_judged_is_exactly_known(report, opened, tmp_path):
     judged.write_text("".join(f"{b}\t{a}\t{'yes' if is_good else 'no'}\n" for b, a, is_good in ids), "utf-8")
     opened.set_input_files("#load", judged)
     share = f"{good / found.num_pairs:.2f}"
-    opened.wait_for_function("document.getElementById('kept').textContent === '203 marks read.'")
+    opened.get_by_text("203 marks read.", exact=True).wait_for()
     assert f"At 0.8: precision {share} [{share}, {share}], recall 1.00 [1.00, 1.00]" in opened.inner_text("#quality")
     opened.focus("#threshold")
     for _ in range(8):

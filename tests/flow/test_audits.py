@@ -229,6 +229,32 @@ def test_the_recall_of_a_list_is_that_of_its_pairs(crowds: list[str], method: ns
     assert recall.low < expected < recall.high
 
 
+def test_what_lies_below_the_threshold_is_what_brute_force_says(crowds: list[str]) -> None:
+    """Of pairs each one, from both ends; of a decision each document that stays, by the nearest before it."""
+    lower = ns.pairs(crowds, method=ns.Jaccard(threshold="0.6"))
+    distinct = _pairs_of_distinct(lower)
+    rows = zip(*(lower.table.column(name).to_pylist() for name in ("a_row", "b_row", "similarity")), strict=True)
+    similar = {(a, b): similarity for a, b, similarity in rows if (a, b) in distinct and similarity < 0.8}
+    below = ns.pairs(crowds, audit=True).audit.below
+    assert _binned(list(similar.values())) == [(least, seen * below.stands_for) for least, seen in below.bins]
+    found = ns.dedup(crowds, audit=True)
+    gone = set(found.removals.column("row").to_pylist())
+    nearest: dict[int, float] = {}
+    for (a, b), similarity in similar.items():
+        if not gone & {a, b}:
+            nearest[b] = max(nearest.get(b, 0), similarity)
+    assert nearest
+    assert _binned(list(nearest.values())) == list(found.audit.below.bins)
+    assert found.audit.below.stands_for == 1
+    assert ns.dedup(crowds[:9], method=ns.Jaccard(threshold=1), audit=True).audit.below is None
+
+
+def _binned(similarities: list[float]) -> list[tuple[float, int]]:
+    """How many there are from each hundredth to the next, from .6 to .8."""
+    hundredths = [int(100 * similarity + 1e-9) for similarity in similarities]
+    return [(number / 100, hundredths.count(number)) for number in range(60, 80)]
+
+
 @pytest.mark.parametrize("recall", [0.3, 0.9])
 def test_the_recall_of_a_decision_is_that_of_the_documents_that_had_to_go(crowds: list[str], recall: float) -> None:
     """Sampled whole: of those with a kept true partner before them, the share that is removed."""

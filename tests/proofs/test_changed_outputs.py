@@ -23,7 +23,7 @@ FREE = {
     r"stats\.json room.*": "how a run used the memory",
     r"stats\.json versions\..*": "packages that were installed then",
     r"stats\.json (compared|comparing\..*|meeting)": "how much work a run had",
-    r"stats\.json audit\.(sampled|residual.*|precision.*|recall.*)": "a sample that the run drew",
+    r"stats\.json audit\.(below.*|sampled|residual.*|precision.*|recall.*)": "a sample that the run drew",
     r"stats\.json component\.(least_similarity|bridges|number|documents|distinct)": "of a graph that is not made again",
     r"stats\.json recipe\.(seed|num_perm|bands|rows|recall|sketch|choice)": "by what pairs were looked for",
     r"stats\.json recipe\.(modulus|floor|k|zero_bit|frequencies|feature_hash|blocks|header)": "likewise",

@@ -55,6 +55,26 @@ def test_every_count_is_that_of_the_run(run):
     assert stats.removed == sum(map(sum, found.maps[0].counts))
 
 
+@pytest.mark.parametrize(
+    ("method", "at_least"),
+    [
+        (ns.MinHash(threshold="0.6", recall=0.9), ns.plan(threshold=0.6, recall=0.9).shape.at_threshold),
+        (ns.SimHash(k=12, confirm="jaccard", threshold="0.6"), ns.plan_simhash(k=12, threshold=0.6).at_threshold),
+        (ns.SimHash(k=9, confirm="cosine", threshold="0.7"),
+         ns.plan_simhash(k=9, threshold=0.7, measure="cosine").at_threshold),
+        (ns.MinHash(threshold="0.6", verify="estimate"), None),
+        (ns.Jaccard(threshold="0.6"), None),
+        (ns.SimHash(k=3), None),
+    ],
+)  # fmt: skip
+def test_the_curve_of_a_method_is_that_of_its_plan(method, at_least):
+    """Drawn where the method goes by chance, and rows tell the similarity that the curve is about."""
+    found = ns.report(ns.dedup(corpus(), method=method), texts=False)
+    known = dict(found.curve)
+    assert (at_least and round(at_least, 4)) == known.get(found.least)
+    assert bool(known) == ('class="chance"' in report_page(found))
+
+
 def test_thresholds_are_those_of_at(run):
     """What is said of each was decided on all documents, and rows say at which of them they go."""
     found = ns.report(run)

@@ -18,8 +18,10 @@ __all__ = [
     "Breakdown",
     "ClusterGraph",
     "Figure",
+    "FrequentPart",
     "MatchKind",
     "RunReport",
+    "SampledBin",
     "SeenCluster",
     "SeenDocument",
     "SeenPair",
@@ -61,6 +63,13 @@ class SimilarityBin:
 
 
 @dataclass(frozen=True)
+class SampledBin(SimilarityBin):
+    """The same below the threshold, estimated: so many of a sample were `counted`."""
+
+    counted: int
+
+
+@dataclass(frozen=True)
 class AtThreshold:
     """What the run would have answered at a threshold: documents that go, or pairs that are listed."""
 
@@ -99,12 +108,13 @@ class SourceMap:
 
 @dataclass(frozen=True)
 class StepCost:
-    """What a step of the run took: bytes that went in and came out, where they were counted."""
+    """What a step took: bytes that went in and came out, and the peak of memory until its end, where they are known."""
 
     step: str
     seconds: float
     bytes_in: int | None = None
     bytes_out: int | None = None
+    peak_memory: int | None = None
 
 
 @dataclass(frozen=True)
@@ -188,6 +198,21 @@ class ClusterGraph:
 
 
 @dataclass(frozen=True)
+class FrequentPart:
+    """A text that many documents of the report share.
+
+    Attributes:
+        text: how it begins.
+        documents: of the report, those that have it.
+        pairs: numbers of the pairs that share hardly anything else.
+    """
+
+    text: str
+    documents: int
+    pairs: tuple[int, ...]
+
+
+@dataclass(frozen=True)
 class RunReport:
     """All that a report says.
 
@@ -201,6 +226,11 @@ class RunReport:
         measured: what its audit found.
         remarks: what one must know to read the answer.
         bins: all pairs by similarity.
+        below: of a run that was audited, what a sample says of lower similarities: of pairs, or of documents that stay,
+            each by the most similar one before it that stays.
+        below_note: what that comes to, in words.
+        curve: (similarity, chance that two documents of it share a key), at the start of each bin; empty where no
+            chance is in it, or it is about another measure.
         thresholds: what would have been decided at higher ones, counted on all documents; empty if `unmoved`.
         unmoved: why there are none.
         sizes: how many clusters have so many documents, as (documents, clusters).
@@ -213,6 +243,7 @@ class RunReport:
         clusters: the largest.
         graphs: the largest of them.
         beside: the texts of some pairs.
+        parts: what many of these share.
         untold: why there are no texts.
         recipe: what decides the answer.
         versions: of the packages that could.
@@ -229,6 +260,9 @@ class RunReport:
     measured: str = ""
     remarks: tuple[str, ...] = ()
     bins: tuple[SimilarityBin, ...] = ()
+    below: tuple[SampledBin, ...] = ()
+    below_note: str = ""
+    curve: tuple[tuple[float, float], ...] = ()
     thresholds: tuple[AtThreshold, ...] = ()
     unmoved: str = ""
     sizes: tuple[tuple[str, int], ...] = ()
@@ -241,6 +275,7 @@ class RunReport:
     clusters: tuple[SeenCluster, ...] = ()
     graphs: tuple[ClusterGraph, ...] = ()
     beside: tuple[SideBySide, ...] = ()
+    parts: tuple[FrequentPart, ...] = ()
     untold: str = ""
     recipe: dict[str, Any] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)

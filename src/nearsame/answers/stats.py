@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple
 
 from nearsame.recipes.choices import AuditedMeasure, AuditedThing, ConfirmedBy, ReportedMeasure
 
-__all__ = ["NUM_HOSTS", "NUM_LARGEST", "Audit", "Component", "Share", "Stats", "compared_by"]
+__all__ = ["NUM_HOSTS", "NUM_LARGEST", "Audit", "Below", "Component", "Share", "Stats", "compared_by"]
 
 NUM_LARGEST = 5  # clusters that statistics name
 NUM_HOSTS = 20
@@ -21,6 +21,21 @@ class Share(NamedTuple):
     high: float
     num: int
     of: int
+
+
+class Below(NamedTuple):
+    """What lies below the threshold, as far as a sample tells.
+
+    Attributes:
+        sampled: documents that were asked about: distinct ones, and where documents are removed, those that stay.
+        stands_for: how many of all documents (or pairs of them) one that was counted stands for.
+        bins: (similarity, counted from there to the next, or to the threshold): pairs of the sampled documents; where
+            documents are removed, the sampled documents themselves, each by the most similar one before it that stays.
+    """
+
+    sampled: int
+    stands_for: float
+    bins: tuple[tuple[float, int], ...]
 
 
 @dataclass(frozen=True)
@@ -41,6 +56,7 @@ class Audit:
         of: what recall is a share of: pairs or documents.
         confirm: by what a true near-duplicate must be similar as well, if by anything.
         confirm_threshold: and how much.
+        below: what lies below the threshold, where that was looked at.
     """
 
     threshold: float
@@ -53,6 +69,7 @@ class Audit:
     of: AuditedThing = "documents"
     confirm: ConfirmedBy | None = None
     confirm_threshold: float | None = None
+    below: Below | None = None
 
     def record(self) -> dict[str, Any]:
         """All of it, JSON-able."""
@@ -61,7 +78,8 @@ class Audit:
         plain = {
             name: getattr(self, name) for name in ("measure", "threshold", *names, "of", "sampled", "with_partner")
         }
-        return plain | {name: None if share is None else share._asdict() for name, share in shares.items()}
+        below = {} if self.below is None else {"below": self.below._asdict()}
+        return plain | {name: None if share is None else share._asdict() for name, share in shares.items()} | below
 
 
 @dataclass(frozen=True)

@@ -101,18 +101,18 @@ def dedup(ctx: click.Context, /, **given: Any) -> int:
     from nearsame.outputs.destinations import meaning
 
     place, overwrite = given["output"], given["overwrite"]
-    recipe = built(ctx.command, given)
+    method = _wanted(ctx, given, built(ctx.command, given))
     is_written = place is not None and not given["dry_run"]
     with running_on(given) as engine, console.watched(quiet=given["quiet"], writes=is_written) as progress:
         run = find(
             given["sources"],
-            method=_wanted(ctx, given, recipe),
+            method=method,
             keep=given["keep"],
             against=given["against"] or None,
             within=False if given["no_within"] else None,
             urls=_urls(given["url_rules"], given["up_to"]),
             progress=progress,
-            **{**options.given_options(given, DedupOptions), "audit": asked(given), **engine},
+            **{**options.given_options(given, DedupOptions), "audit": asked(given, method), **engine},
         )
         stats = run.stats
         chosen = {name: given[name] for name in _WRITTEN if given[name]}

@@ -87,7 +87,7 @@ def demo(
         require_report(report)
     path = str(corpus_path())
     with console.watched(quiet=quiet) as progress:
-        run = api.dedup(path, keep="oldest:date", threads=threads, progress=progress)
+        run = api.dedup(path, keep="oldest:date", audit=report is not None, threads=threads, progress=progress)
         alike = api.pairs(path, method=Jaccard(threshold=_LOWER), threads=threads, progress=progress)
         if output is not None:
             run.write(output, overwrite=overwrite, pairs=True)

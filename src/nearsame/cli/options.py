@@ -273,7 +273,7 @@ auditing = section(
         "--audit/--no-audit",
         default=None,
         help="Measure recall on a sample of the run itself.",
-        stands="if the method may miss pairs",
+        stands="if the method may miss pairs, or for --report",
     ),
     spec(
         "--require-recall",

@@ -9,6 +9,7 @@ from nearsame.errors import ConfigError
 
 if TYPE_CHECKING:
     from nearsame.flow.requirements import Requirements
+    from nearsame.recipes.methods import Method
 
 __all__ = ["asked", "ended", "outcome", "refused"]
 
@@ -16,13 +17,15 @@ _DONE, _UNREADABLE, _REQUIREMENT = 0, 3, 4
 _OPTIONS = ("require_recall", "max_residual")
 
 
-def asked(given: Mapping[str, Any]) -> bool | None:
-    """Whether the user wants an audit; None leaves it to the method."""
+def asked(given: Mapping[str, Any], recipe: "Method | None") -> bool | None:
+    """Whether the user wants an audit, as a report does of what has one; None leaves it to the method."""
     for name in _OPTIONS:
         if given["audit"] is False and given.get(name) is not None:
             option = f"--{name.replace('_', '-')} {given[name]:g}"
             raise ConfigError(f"--no-audit and {option}: nothing would be measured", hint="Leave one of them out.")
-    return _required(given).audit(given["audit"])
+    wanted = _required(given).audit(given["audit"])
+    is_shown = wanted is None and given["report"] is not None and recipe is not None and recipe.can_be_audited
+    return True if is_shown else wanted
 
 
 def outcome(run: Any, given: Mapping[str, Any]) -> int:

@@ -76,7 +76,7 @@ def pairs(ctx: click.Context, /, **given: Any) -> int:
             identical=given["identical"],
             max_pairs=given["max_pairs"],
             progress=progress,
-            **{**options.given_options(given, RunOptions), "audit": asked(given), **engine},
+            **{**options.given_options(given, RunOptions), "audit": asked(given, recipe), **engine},
         )
         if path not in (None, "-"):
             chosen = {"spreadsheet": True} if given["spreadsheet"] else {}

@@ -5,7 +5,8 @@
    that it has; of a decision, the share of the documents that had to go and went, and the duplicates that stay.
 3. Only distinct documents are asked about: copies in the sample would flatter the recall.
 4. Where pairs must reach a second measure, a true one reaches both: letters are compared, too.
-5. The law is here, once (`of_pairs`, `of_documents`); engines only say which partners the sampled documents have.
+5. What lies below the threshold is looked at in fewer documents, and only counted: it is judged by nobody.
+6. The law is here, once (`of_pairs`, `of_documents`); engines only say which partners the sampled documents have.
 """
 
 from collections.abc import Callable
@@ -19,7 +20,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from nearsame import schemas
-from nearsame.answers.stats import Audit, Share
+from nearsame.answers.stats import Audit, Below, Share
 from nearsame.arrow import Rows, UInt64s
 from nearsame.flow.arrays import Arrays
 from nearsame.flow.corpus import State
@@ -28,7 +29,7 @@ from nearsame.recipes.methods import Method
 from nearsame.stages.clusters.keepers import Decided
 from nearsame.stages.features.words import unpacked_letters
 from nearsame.stages.pairs import measures
-from nearsame.stages.pairs.audit import ALL_PARTNERS, Drawn, PartnersStage, Probes, Ranking, VectorPartners
+from nearsame.stages.pairs.audit import ALL_PARTNERS, PARTNERS, Drawn, PartnersStage, Probes, Ranking, VectorPartners
 from nearsame.stages.pairs.expand import Listed
 from nearsame.stages.pairs.shares import bunched_share, share
 
@@ -38,7 +39,6 @@ __all__ = [
     "affordable",
     "audit_decision",
     "audit_pairs",
-    "can_be_audited",
     "compared_by",
     "of_documents",
     "of_pairs",
@@ -48,13 +48,17 @@ __all__ = [
 ]
 
 Flags = npt.NDArray[np.bool_]
+_Ranked = Callable[[Rows], Ranking]
 
 _NUM_AUDITED = 5_000
 _NUM_VECTORS = 1_000  # each is compared with all others
+_BELOW = 5  # one of so many of them is asked what lies below the threshold
+_STEPS = 20  # from the threshold down, as wide as as many from there to 1
 NUM_RECHECKED = 1_000
 _FEWEST_AUDITED = 200
 _MOST_COMPARED = 1 << 22  # some seconds
 _PILOT = 512  # audited documents, by which the number of comparisons is predicted
+_ROUNDING = 1e-12
 _NOBODY = -1  # the place of a document that is not a partner to ask about
 _SEEDS = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC4CEB9FE1A85EC53)
 
@@ -72,11 +76,6 @@ class Sampling(NamedTuple):
 
 
 USUAL = Sampling()
-
-
-def can_be_audited(method: Method) -> bool:
-    """Whether a method is about Jaccard or the cosine of vectors, which is what the audit computes."""
-    return method.of_vectors or method.measure == "jaccard"
 
 
 def compared_by(method: Method) -> tuple[str, ...]:
@@ -153,14 +152,19 @@ def audit_decision(  # noqa: PLR0913  (what was decided, about what, by whose ru
     places = np.where(goes, _NOBODY, state.corpus.ranks)
     if not within:
         places[state.corpus.num_against :] = _NOBODY
-    rows, owners, partners = _partners(
-        state, origins, threshold, sampling, lambda rows: Ranking(places, state.corpus.ranks[rows], ~goes[rows]), most=1
+    ranks, drawn = state.corpus.ranks, _drawn(state, origins, sampling).rows
+    rows, owners, partners, _ = _partners(
+        state, drawn, threshold, lambda rows: Ranking(places, ranks[rows], ~goes[rows]), most=1
     )
     must_go, has_kept = np.zeros((2, rows.size), np.bool_)
-    must_go[owners[state.corpus.ranks[partners] < state.corpus.ranks[rows[owners]]]] = True
+    must_go[owners[ranks[partners] < ranks[rows[owners]]]] = True
     has_kept[owners] = True
     audit = of_documents(state.method, threshold, goes[rows], must_go, has_kept)
-    return replace(audit, precision=_precision(state, origins, decided, threshold))
+    staying = _drawn(state, origins, sampling, _BELOW, ~goes)
+    below = _below(
+        state, staying, threshold, lambda rows: Ranking(places, ranks[rows], np.zeros(rows.size, np.bool_)), ends=0
+    )
+    return replace(audit, precision=_precision(state, origins, decided, threshold), below=below)
 
 
 def audit_pairs(  # noqa: PLR0913  (as above)
@@ -177,15 +181,19 @@ def audit_pairs(  # noqa: PLR0913  (as above)
     places = np.zeros(size, np.int64)
     if across:
         places[state.corpus.num_against :] = _NOBODY
-    rows, owners, partners = _partners(
-        state, origins, threshold, sampling, lambda rows: Ranking(places, np.zeros_like(rows), rows >= 0)
-    )
+
+    def ranking(rows: Rows) -> Ranking:
+        return Ranking(places, np.zeros_like(rows), rows >= 0)
+
+    rows, owners, partners, _ = _partners(state, _drawn(state, origins, sampling).rows, threshold, ranking)
     asked = np.zeros(size, np.bool_)
     asked[rows] = True
     here = asked[listed.a] | asked[listed.b]
     known = _undirected(listed.a[here], listed.b[here], size)
     is_listed = np.isin(_undirected(rows[owners], partners, size), known, kind="sort")
-    return of_pairs(state.method, threshold, rows.size, owners, is_listed)
+    some = _drawn(state, origins, sampling, _BELOW)
+    below = _below(state, some, threshold, ranking, ends=1 if across else 2)
+    return replace(of_pairs(state.method, threshold, rows.size, owners, is_listed), below=below)
 
 
 def _undirected(a: Rows, b: Rows, size: int) -> Rows:
@@ -193,14 +201,53 @@ def _undirected(a: Rows, b: Rows, size: int) -> Rows:
     return np.minimum(a, b) * size + np.maximum(a, b)
 
 
-def _partners(  # noqa: PLR0913, PLR0917  (of whom, by what, drawn how, whom to ask about, and how many of them)
-    state: State[Arrays], origins: pa.Table, threshold: Fraction, sampling: Sampling,
-    ranking: Callable[[Rows], Ranking], most: int = ALL_PARTNERS,
-) -> tuple[Rows, Rows, Rows]:  # fmt: skip
-    """The sampled rows, and of each of their true partners whose it is (a number) and its row."""
+class _Some(NamedTuple):
+    """Rows in a random order, and of how many they are the first."""
+
+    rows: Rows
+    of: int
+
+
+def _drawn(
+    state: State[Arrays], origins: pa.Table, sampling: Sampling, one_in: int = 1, among: Flags | None = None
+) -> _Some:
+    """Distinct documents of the judged side, of some if these are named."""
     leads = state.corpus.leads & (state.corpus.about.sizes > 0)
-    leads[: state.corpus.num_against] = False  # only who is judged is asked about
-    rows = _least(np.flatnonzero(leads), origins, sampling.most(state.method), sampling.seed)
+    leads[: state.corpus.num_against] = False
+    all_of_them = np.flatnonzero(leads if among is None else leads & among)
+    most = sampling.most(state.method) // one_in
+    return _Some(_least(all_of_them, origins, most, sampling.seed), all_of_them.size)
+
+
+def _below(state: State[Arrays], some: _Some, threshold: Fraction, ranking: _Ranked, ends: int) -> Below | None:
+    """What is similar below a threshold: pairs, each of which has so many `ends` to be drawn by; of 0, the nearest."""
+    width = (1 - threshold) / _STEPS
+    steps = [threshold - width * step for step in range(_STEPS, 0, -1) if threshold - width * step >= threshold / 2]
+    if not (width and steps and some.rows.size):
+        return None
+    rows, owners, _, similarity = _partners(state, some.rows, steps[0], ranking)
+    if not ends:
+        nearest = np.zeros(rows.size)
+        np.maximum.at(nearest, owners, similarity)
+        similarity = nearest
+    edges = [round(float(step), 6) for step in (*steps, threshold)]
+    counts = np.bincount(np.searchsorted(edges, similarity + _ROUNDING, side="right"), minlength=len(edges) + 1)
+    stands_for = some.of / rows.size / max(1, ends)
+    return Below(rows.size, stands_for, tuple(zip(edges[:-1], counts[1:-1].tolist(), strict=True)))
+
+
+def _partners(
+    state: State[Arrays], rows: Rows, threshold: Fraction, ranking: _Ranked, most: int = ALL_PARTNERS
+) -> tuple[Rows, Rows, Rows, npt.NDArray[np.float64]]:
+    """As many of the rows as can be asked about, and of each true partner whose it is (a number), its row, how similar.
+
+    Args:
+        state: what the run knows.
+        rows: whom to ask about, in a random order.
+        threshold: that makes a partner a true one.
+        ranking: of some rows, whom they are to be compared with.
+        most: partners of each that are wanted.
+    """
     asked = Drawn(rows, *state.corpus.engine.take(state.leaders, rows, compared_by(state.method)))
     asked = affordable(state.method, threshold, asked, int(state.corpus.best.size), ranking)
     rows = asked.rows
@@ -209,11 +256,11 @@ def _partners(  # noqa: PLR0913, PLR0917  (of whom, by what, drawn how, whom to 
     most = most if groups is None and apart is None else ALL_PARTNERS  # the first ones may not count
     stage = partners_stage(state.method, threshold, asked, ranking(rows), most)
     pairs = state.corpus.engine.collect(state.corpus.engine.map(state.leaders, stage))
-    owners, partners = (pairs.column(name).to_numpy() for name in ("owner", "row"))
+    owners, partners, nums, dens = (pairs.column(name).to_numpy() for name in PARTNERS.names)
     counts = np.ones(owners.size, np.bool_) if groups is None else groups[rows[owners]] == groups[partners]
     if apart is not None:
         counts &= ~apart.holds(rows[owners], state.corpus.best[partners])
-    return rows, owners[counts], partners[counts]
+    return rows, owners[counts], partners[counts], (nums / dens)[counts]
 
 
 def _least(rows: Rows, origins: pa.Table, most: int, seed: int = 0) -> Rows:

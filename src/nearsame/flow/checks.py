@@ -11,7 +11,6 @@ from dataclasses import replace
 from typing import Any, TypeVar, cast
 
 from nearsame.errors import ConfigError
-from nearsame.flow import audits
 from nearsame.recipes.arguments import refuse_on_spark
 from nearsame.recipes.choices import ClusterKind, MethodName, Ties
 from nearsame.recipes.methods import METHODS, Codes, Jaccard, Method, as_recipe
@@ -161,7 +160,7 @@ def is_audited(recipe: Method, *, wanted: bool | None) -> bool:
     Raises:
         ConfigError: It is asked for, of a method that has none.
     """
-    if wanted and not audits.can_be_audited(recipe):
+    if wanted and not recipe.can_be_audited:
         message = f"audit=True is about Jaccard or vectors, and method={recipe.name} is about {recipe.measure}"
         raise ConfigError(message, hint="Leave audit (and what is required of it) out.")
-    return (recipe.may_miss and audits.can_be_audited(recipe)) if wanted is None else wanted
+    return (recipe.may_miss and recipe.can_be_audited) if wanted is None else wanted

@@ -23,7 +23,7 @@ __all__ = ["evaluation_page", "explanation_page", "render", "report_page", "requ
 
 _CLUSTERS = 30  # that the page lists
 _IN_SCRIPTS = {ord(char): f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"}  # what could end a script
-_LISTED = ("of", "documents", "pairs", "beside", "bins", "thresholds", "num_pairs", "untold")
+_LISTED = ("of", "documents", "pairs", "beside", "parts", "bins", "thresholds", "num_pairs", "untold")
 
 
 def evaluation_page(evaluation: Evaluation) -> str:
@@ -85,7 +85,7 @@ def report_page(report: RunReport) -> str:
         script=_source("report.js"),
         data=json.dumps(data, ensure_ascii=False, separators=(",", ":")).translate(_IN_SCRIPTS),
         parts=[(id, name) for id, name, is_there in _PARTS if is_there(report)],
-        bins=similarity_bars.drawn(report.bins),
+        bins=similarity_bars.drawn(report.bins, report.curve, report.below),
         bins_name=f"{'Removed documents by the similarity to their witness' if is_dedup else 'Pairs by similarity'}"
         f" ({report.measure}); the last bar: 1",
         pairs_name="Removed documents and their witnesses" if is_dedup else "Pairs",
@@ -97,6 +97,7 @@ def report_page(report: RunReport) -> str:
         most_clusters=_CLUSTERS,
         graphs=[(graph, cluster_layout.laid_out(graph, report.least)) for graph in report.graphs],
         most_sizes=max((count for _, count in report.sizes), default=1),
+        has_peaks=any(step.peak_memory for step in report.steps),
         most_seconds=max((step.seconds for step in report.steps), default=0) or 1,
         settings=[(name, _setting(value)) for name, value in report.recipe.items() if value not in (None, [], "")],
     )
@@ -120,7 +121,7 @@ _PARTS = (
     ("judging", "How good is it?", lambda report: report.beside),
     ("clusters", "Clusters", lambda report: report.clusters),
     ("sources", "Where they come from", lambda report: report.breakdowns or report.maps),
-    ("cost", "Time and volume", lambda _: True),
+    ("cost", "Time and memory", lambda _: True),
     ("recipe", "What decided it", lambda _: True),
 )
 

@@ -14,6 +14,7 @@ from nearsame.recipes.methods import METHODS
 from nearsame.recipes.promises import Asked, promise
 
 __all__ = [
+    "below",
     "component",
     "condition",
     "content",
@@ -98,6 +99,27 @@ def measured(audit: Mapping[str, Any]) -> str:
     if audit["precision"] is not None:
         parts.append(f"precision {_percent(audit['precision'])}")
     return "; ".join(parts) + "."
+
+
+def below(audit: Mapping[str, Any]) -> str:
+    """What an audit has seen below the threshold, in words; nothing where it did not look.
+
+    >>> below({"of": "pairs", "below": {"sampled": 10, "stands_for": 5.0, "bins": [[0.6, 3], [0.7, 0]]}})
+    'Pale, below the threshold: estimated from 10 sampled documents. About 15 pairs are similar by 0.6 or more.'
+    """
+    if not audit.get("below"):
+        return ""
+    seen, of_pairs = audit["below"], audit["of"] == "pairs"
+    least, total = seen["bins"][0][0], sum(number for _, number in seen["bins"])
+    stays = "" if of_pairs else " that stay"
+    is_whole = seen["stands_for"] <= 1
+    who = f"{'all ' if is_whole else ''}{seen['sampled']:,}{'' if is_whole else ' sampled'} documents{stays}"
+    if not total:
+        return f"Below the threshold is a gap: nothing was found down to {least:g} ({who} were looked at)."
+    number = f"{'' if is_whole else 'About '}{round(total * seen['stands_for']):,}"
+    what = "pairs are similar by" if of_pairs else "documents that stay resemble one before them that stays by"
+    how = "counted among" if is_whole else "estimated from"
+    return f"Pale, below the threshold: {how} {who}. {number} {what} {least:g} or more."
 
 
 def _percent(share: Mapping[str, Any]) -> str:

@@ -1,10 +1,11 @@
 """The bars of a distribution of similarity, as numbers that a template prints as SVG."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from math import log10
 from typing import Any, NamedTuple
 
-from nearsame.answers.reports import SimilarityBin
+from nearsame.answers.reports import SampledBin, SimilarityBin
 
 __all__ = ["Bar", "drawn"]
 
@@ -13,7 +14,7 @@ _LABELS = 8  # below the axis, about
 
 
 class Bar(NamedTuple):
-    """A bar: of which threshold, where, and what is told of it."""
+    """A bar: of which threshold (-1: below all of them), where, what is told of it, and whether it is an estimate."""
 
     step: int
     x: float
@@ -21,41 +22,62 @@ class Bar(NamedTuple):
     width: float
     height: float
     title: str
+    is_sampled: bool
 
 
-def drawn(bins: Sequence[SimilarityBin]) -> dict[str, Any]:
-    """All that a template needs, on a linear and on a logarithmic scale."""
-    most = max((one.pairs for one in bins), default=0) or 1
-    each = (_WIDTH - _LEFT) / max(len(bins), 1)
-    labelled = max(1, round(len(bins) / _LABELS))
-    last = len(bins) - 1
+def drawn(
+    bins: Sequence[SimilarityBin], curve: Sequence[tuple[float, float]] = (), below: Sequence[SampledBin] = ()
+) -> dict[str, Any]:
+    """All that a template needs, on a linear and on a logarithmic scale.
+
+    Args:
+        bins: of the run, from its threshold on.
+        curve: a point at the start of each bar that is not of chains; from 0 at the foot to 1 at the top.
+        below: bars before those, as far as a sample tells.
+    """
+    chained = int(bool(bins) and bins[0].least == 0 and len(bins) > 1)  # what chains have joined, below all thresholds
+    columns = [*bins[:chained], *below, *bins[chained:]]
+    first, last = chained + len(below), len(columns) - 1
+    most = max((one.pairs for one in columns), default=0) or 1
+    each = (_WIDTH - _LEFT) / max(len(columns), 1)
+    labelled = max(1, round(len(columns) / _LABELS))
     labels = [
         (_name(one.least), round(_LEFT + (at + 0.5) * each, 1))
-        for at, one in enumerate(bins)
-        if at == last or (at % labelled == 0 and at + labelled / 2 < last)
+        for at, one in enumerate(columns)
+        if at == last or ((at - first) % labelled == 0 and at + labelled / 2 < last)
     ]
     scales = {"linear": _linear, "log": _log}
+    starts = [_LEFT + at * each for at in range(len(columns) - len(curve), len(columns))]
     return {
         "width": _WIDTH,
         "height": _HEIGHT,
         "left": _LEFT,
+        "foot": _HEIGHT - _FOOT,
         "labels": labels,
-        "bars": {name: list(_bars(bins, each, most, scale)) for name, scale in scales.items()},
+        "slide": [round(100 * (_LEFT + (at + 0.5) * each) / _WIDTH, 2) for at in (first, last)],  # percent of the width
+        "limit": round(_LEFT + first * each, 1) if below else None,
+        "curve": " ".join(f"{x:.1f},{_y(chance)}" for x, (_, chance) in zip(starts, curve, strict=True)),
+        "bars": {name: list(_bars(columns, first, each, partial(scale, most=most))) for name, scale in scales.items()},
         "ticks": {name: [(f"{value:,}", _y(scale(value, most))) for value in _values(most, name)]
                   for name, scale in scales.items()},
     }  # fmt: skip
 
 
-def _bars(bins: Sequence[SimilarityBin], each: float, most: int, scale: Any) -> Iterator[Bar]:
-    below = bool(bins) and bins[0].least == 0 and len(bins) > 1  # what chains have joined, below all thresholds
-    for at, one in enumerate(bins):
+def _bars(columns: Sequence[SimilarityBin], first: int, each: float, scale: Callable[[int], float]) -> Iterator[Bar]:
+    for at, one in enumerate(columns):
         if one.pairs:
-            top = _y(scale(one.pairs, most))
-            until = f"{_name(one.least)} to {_name(bins[at + 1].least)}" if at + 1 < len(bins) else _name(one.least)
-            height = round(_HEIGHT - _FOOT - top, 1)
-            yield Bar(
-                at - below, round(_LEFT + at * each + 1, 1), top, round(each - 2, 1), height, f"{until}: {one.pairs:,}"
-            )
+            top = _y(scale(one.pairs))
+            until, is_sampled = _until(columns[at : at + 2]), isinstance(one, SampledBin)
+            title = f"{until}: {one.pairs:,}"
+            if isinstance(one, SampledBin):
+                title = f"{until}: about {one.pairs:,} ({one.counted:,} in the sample)"
+            x, width, height = _LEFT + at * each + 1, each - 2, _HEIGHT - _FOOT - top
+            yield Bar(max(at - first, -1), round(x, 1), top, round(width, 1), round(height, 1), title, is_sampled)
+
+
+def _until(columns: Sequence[SimilarityBin]) -> str:
+    """From the first to the second, if there is one."""
+    return " to ".join(_name(one.least) for one in columns)
 
 
 def _linear(value: int, most: int) -> float:

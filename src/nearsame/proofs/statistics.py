@@ -22,6 +22,7 @@ _AUDIT = {
     "measure": str, "threshold": float, "of": str, "sampled": int, "with_partner": int,
     "recall": dict | None, "residual": dict | None, "precision": dict | None,
 }  # fmt: skip
+_BELOW = {"sampled": int, "stands_for": float, "bins": tuple[tuple[float, int], ...]}
 _WIDTH = 1e-12  # within which two quotients are one
 
 
@@ -148,6 +149,8 @@ def _audit_problems(audit: Mapping[str, Any], stats: Mapping[str, Any]) -> Itera
     confirm, least = recipe.get("confirm"), Fraction(str(recipe.get("confirm_threshold") or "0.8"))
     confirmed = {"confirm": confirm, "confirm_threshold": float(least)} if confirm else {}
     names = _AUDIT | {name: type(value) for name, value in confirmed.items()}
+    audit = {**audit}
+    below = audit.pop("below", None)
     if audit.keys() != names.keys() or not _all_fit(audit, names):
         yield f"{_shown(audit)} is impossible"
         return
@@ -159,6 +162,8 @@ def _audit_problems(audit: Mapping[str, Any], stats: Mapping[str, Any]) -> Itera
         yield f"measure={audit['measure']!r} is not what it goes by"
     if not audit["with_partner"] <= audit["sampled"] <= stats.get("distinct", audit["sampled"]):
         yield f"of {audit['sampled']:,} sampled documents {audit['with_partner']:,} have a partner"
+    if below is not None and not _is_below(below, audit["threshold"]):
+        yield f"below={_shown(below)} is impossible"
     problems = [
         problem
         for name in ("recall", "residual", "precision")
@@ -168,6 +173,15 @@ def _audit_problems(audit: Mapping[str, Any], stats: Mapping[str, Any]) -> Itera
     yield from problems
     if not problems and (audit["recall"] or {"of": 0})["of"] != audit["with_partner"]:
         yield f"recall is not of the {audit['with_partner']:,} documents that had to go"
+
+
+def _is_below(below: Mapping[str, Any], threshold: float) -> bool:
+    """Whether sampled documents can lie so below the threshold: each of them at one similarity at most."""
+    if not isinstance(below, dict) or below.keys() != _BELOW.keys() or not _all_fit(below, _BELOW):
+        return False
+    edges = [least for least, _ in below["bins"]] + [threshold]
+    counted = sum(number for _, number in below["bins"])
+    return edges == sorted(set(edges)) and edges[0] >= 0 and counted <= below["sampled"] and below["stands_for"] >= 1
 
 
 def _share_problems(name: str, share: Mapping[str, Any]) -> Iterator[str]:

@@ -184,6 +184,11 @@ class Recipe(BaseModel):
         return False
 
     @property
+    def can_be_audited(self) -> bool:
+        """Whether it is about Jaccard or the cosine of vectors, which is what an audit computes."""
+        return self.of_vectors or self.measure == "jaccard"
+
+    @property
     def second(self) -> tuple[ConfirmedBy, Fraction] | None:
         """The measure by which pairs must be similar as well, and the least value of it."""
         return None

@@ -26,7 +26,7 @@ from pyarrow import feather
 
 from nearsame import arrow, errors
 from nearsame.arrow import Rows
-from nearsame.clock import Clock
+from nearsame.clock import Clock, peak_memory
 from nearsame.engines.local import Local
 from nearsame.errors import ConfigError, NearSameError, TooManyPairsError
 from nearsame.flow import pipeline
@@ -270,8 +270,4 @@ def _memory(*, reset: bool = False) -> int | None:
     if reset:
         with suppress(OSError):
             Path("/proc/self/clear_refs").write_text("5", "ascii")
-    with suppress(OSError):
-        for line in Path("/proc/self/status").read_text("ascii").splitlines():
-            if line.startswith("VmHWM:"):
-                return int(line.split()[1]) * 1024
-    return None
+    return peak_memory()

@@ -1,14 +1,17 @@
 """How similar the pairs of a run are, and how large its clusters: counts that pages and notebooks draw."""
 
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from nearsame.answers.reports import SimilarityBin
+from nearsame.answers.reports import SampledBin, SimilarityBin
 from nearsame.arrow import Int64s
+from nearsame.flow.pipeline import steps
+from nearsame.recipes.methods import Method
 
-__all__ = ["bins", "cluster_table", "grid", "sizes"]
+__all__ = ["bins", "cluster_table", "curve", "grid", "sampled_bins", "sizes"]
 
 _STEPS = 20  # between the threshold and 1
 _SIZES = ((2, 2), (3, 3), (4, 4), (5, 8), (9, 16), (17, 32), (33, 64), (65, 128), (129, 1024), (1025, 1 << 62))
@@ -27,6 +30,18 @@ def bins(similarity: Any, steps: list[Fraction]) -> tuple[SimilarityBin, ...]:
     counts = np.bincount(np.searchsorted(edges, similarity + 1e-12, side="right"), minlength=edges.size + 1)
     below = [SimilarityBin(0.0, int(counts[0]))] if counts[0] else []
     return (*below, *(SimilarityBin(*one) for one in zip(edges.tolist(), counts[1:].tolist(), strict=True)))
+
+
+def sampled_bins(audit: Mapping[str, Any]) -> tuple[SampledBin, ...]:
+    """What an audit has seen below the threshold, as it stands in statistics."""
+    below = audit.get("below") or {"bins": ()}
+    return tuple(SampledBin(least, round(seen * below["stands_for"]), seen) for least, seen in below["bins"])
+
+
+def curve(method: Method, similarity: Sequence[float]) -> tuple[tuple[float, float], ...]:
+    """(similarity, the chance that two documents of it share a key); nothing where no chance is in it."""
+    chances = steps(method).chances
+    return () if chances is None else tuple(zip(similarity, np.round(chances(similarity), 4).tolist(), strict=True))
 
 
 def cluster_table(clusters: Int64s, similarity: Any) -> tuple[Int64s, Int64s, Int64s, Any]:

@@ -5,8 +5,8 @@
 """
 
 import os
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Literal
@@ -56,6 +56,7 @@ class Finished:
         inputs: every file that was read.
         at: decides again at a higher threshold; None where that cannot be done, for the reason `fixed`.
         fixed: why.
+        peaks: bytes that the process had held at most at the end of each step, where it is this one.
     """
 
     of: Literal["dedup", "pairs"]
@@ -67,6 +68,7 @@ class Finished:
     inputs: Inputs
     at: Callable[[str], Moved] | None = None
     fixed: str = ""
+    peaks: Mapping[str, int] = field(default_factory=dict)
 
 
 def finished(found: Result | Pairs | str | os.PathLike[str]) -> Finished:
@@ -88,10 +90,10 @@ def finished(found: Result | Pairs | str | os.PathLike[str]) -> Finished:
         found.run.inputs,
     )
     if isinstance(found, Pairs):
-        return Finished("pairs", found.stats, found.table, *common)
+        return Finished("pairs", found.stats, found.table, *common, peaks=found.run.clock.peaks)
     reason = _fixed(found)
     at = None if reason else partial(_moved, found)
-    return Finished("dedup", found.stats, _as_pairs(found.removals), *common, at, reason)
+    return Finished("dedup", found.stats, _as_pairs(found.removals), *common, at, reason, found.run.clock.peaks)
 
 
 def _as_pairs(removed: pa.Table) -> pa.Table:

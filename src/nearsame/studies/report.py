@@ -19,6 +19,7 @@ from nearsame.answers.reports import (
     AtThreshold,
     ClusterGraph,
     Figure,
+    FrequentPart,
     RunReport,
     SeenCluster,
     SeenDocument,
@@ -31,14 +32,15 @@ from nearsame.errors import ConfigError, MissingExtraError, SourceError
 from nearsame.flow.results import Pairs, Result
 from nearsame.outputs.console import described
 from nearsame.outputs.examples import spread
-from nearsame.outputs.promises import component, condition, guarantee, in_bytes, measured, near, percent, plural
+from nearsame.outputs.promises import below, component, condition, guarantee, in_bytes, measured, near, percent, plural
 from nearsame.outputs.remarks import remarks
 from nearsame.recipes.arguments import checked
 from nearsame.recipes.methods import Method
 from nearsame.studies.breakdowns import breakdowns, maps
 from nearsame.studies.cluster_graphs import graph
-from nearsame.studies.distributions import bins, cluster_table, grid, sizes
+from nearsame.studies.distributions import bins, cluster_table, curve, grid, sampled_bins, sizes
 from nearsame.studies.finished import Finished, Moved, finished
+from nearsame.studies.frequent_parts import SharedPassages, frequent_parts
 from nearsame.studies.run_changes import changes
 from nearsame.studies.second_reading import Facts
 from nearsame.studies.side_by_side import Sides
@@ -53,6 +55,7 @@ _CLUSTERS = 200
 _GRAPHS, _MEMBERS = 12, 20  # clusters that are drawn, and how many of their members
 _ID_BYTES = 400_000  # of ids and sources
 _EXCERPT = 120
+_COPIES = ("bytes", "words", "edits")  # of the whole
 
 
 _NAMES = ["a_id", "a_source", "b_id", "b_source"]
@@ -106,7 +109,8 @@ class _Making:
         """All of it."""
         run, stats = self.run, self.run.stats
         facts = self._facts
-        beside, pairs = self._beside_and_pairs
+        beside, pairs, parts = self._beside_and_pairs
+        lower = sampled_bins(stats.audit or {})
         return RunReport(
             of=run.of,
             title=", ".join(run.sources.names[:3]) + (" and more" if len(run.sources.names) > 3 else ""),
@@ -117,6 +121,9 @@ class _Making:
             measured=measured(stats.audit) if stats.audit else "",
             remarks=tuple(self._remarks()),
             bins=bins(self._similarity, self._grid),
+            below=lower,
+            below_note=below(stats.audit or {}),
+            curve=curve(self._sides.method, [*(one.least for one in lower), *map(float, self._grid)]),
             thresholds=tuple(self._thresholds()),
             unmoved=run.fixed,
             sizes=sizes(self._cluster_table[1]),
@@ -129,6 +136,7 @@ class _Making:
             clusters=self._clusters,
             graphs=tuple(self._graphs()),
             beside=beside,
+            parts=parts,
             untold=self._untold,
             recipe=dict(stats.recipe),
             versions=dict(stats.versions),
@@ -241,7 +249,7 @@ class _Making:
         volumes = self.run.stats.bytes
         for step, seconds in self.run.stats.seconds.items():
             known = volumes.get(step, {})
-            yield StepCost(step, seconds, known.get("in"), known.get("out"))
+            yield StepCost(step, seconds, known.get("in"), known.get("out"), self.run.peaks.get(step))
 
     @cached_property
     def _chosen(self) -> Int64s:
@@ -323,12 +331,12 @@ class _Making:
         return dict(zip(keys.tolist(), self.run.sources.texts(keys), strict=True))
 
     @cached_property
-    def _beside_and_pairs(self) -> tuple[tuple[SideBySide, ...], tuple[SeenPair, ...]]:
-        """The pairs, and the texts of as many as there is room for."""
+    def _beside_and_pairs(self) -> tuple[tuple[SideBySide, ...], tuple[SeenPair, ...], tuple[FrequentPart, ...]]:
+        """The pairs, the texts of as many as there is room for, and what many of these share."""
         rows = self.run.pairs.take(pa.array(self._chosen)).to_pylist()
         texts = self._texts()
         beside: list[SideBySide] = []
-        pairs, left = [], _BESIDE_BYTES
+        pairs, shared, left = [], [], _BESIDE_BYTES
         for at, (row, bits) in enumerate(zip(rows, self._at(self._chosen).tolist(), strict=True)):
             seen = SeenPair(
                 self._numbers[row["a_source"], row["a_row"]],
@@ -340,6 +348,8 @@ class _Making:
             )
             if at in texts:
                 both = self._sides.of_pair(texts[at], row)
+                if both.kind not in _COPIES:
+                    shared.append(SharedPassages(at, seen.a, seen.b, both.passages))
                 excerpt = " ".join(texts[at][0][: 4 * _EXCERPT].split())[:_EXCERPT]
                 seen = replace(seen, kind=both.kind, excerpt=excerpt)
                 if both.size <= left:
@@ -347,7 +357,7 @@ class _Making:
                     seen = replace(seen, beside=len(beside))
                     beside.append(both.view)
             pairs.append(seen)
-        return tuple(beside), tuple(pairs)
+        return tuple(beside), tuple(pairs), frequent_parts(shared)
 
     def _texts(self) -> dict[int, tuple[str, str]]:
         """The texts of some of the pairs, by their places on the page."""

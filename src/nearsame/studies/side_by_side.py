@@ -32,11 +32,13 @@ class LaidOut:
         view: to be printed.
         kind: what they have in common.
         size: bytes of the view's texts.
+        passages: that both share.
     """
 
     view: SideBySide
     kind: MatchKind
     size: int
+    passages: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -108,7 +110,12 @@ def laid_out(
     b = pieces(texts[1], of_b(compared.passages), compared.b.alone, everything=False)
     shares = [side.in_passages / max(side.tokens, 1) for side in (compared.a, compared.b)]
     size = sum(len(piece.text.encode()) + 12 for piece in (*a, *b))
-    return LaidOut(SideBySide(_plain(a), _plain(b), shares[0], shares[1], reasons), kind, size)
+    return LaidOut(
+        SideBySide(_plain(a), _plain(b), shares[0], shares[1], reasons),
+        kind,
+        size,
+        tuple(one.a_text for one in compared.passages),
+    )
 
 
 def _kind(texts: tuple[str, str], compared: Comparison) -> MatchKind:

@@ -8,11 +8,11 @@ const make = (name, given = {}, ...inner) => {
   made.append(...inner);
   return made;
 };
-const FIRST = 25;
+const FIRST = 25, MANY = 5;
 const cut = value => (Math.floor(value * 10000 + 1e-7) / 10000).toFixed(4);
 const named = id => id.trim() || "(blank id)";
 const count = number => number.toLocaleString("en");
-const state = { step: 0, key: "similarity", down: false, shown: FIRST, open: null, hidden: new Set() };
+const state = { step: 0, key: "similarity", down: false, shown: FIRST, open: null, hidden: new Set(), apart: new Set() };
 
 // what a row is found by: once, since it is asked for at each letter
 const rows = data.pairs.map((pair, number) => {
@@ -63,7 +63,7 @@ const chosen = () => {
   const wanted = terms(at("query").value), value = columns.find(column => column[0] === state.key)[2];
   const way = state.down ? -1 : 1;
   return rows
-    .filter(row => !state.hidden.has(row.kind) && (!data.thresholds.length || row.at >> state.step & 1) && wanted.every(holds => holds(row)))
+    .filter(row => !state.hidden.has(row.kind) && ![...state.apart].some(has => has(row)) && (!data.thresholds.length || row.at >> state.step & 1) && wanted.every(holds => holds(row)))
     .sort((x, y) => { const a = value(x), b = value(y); return a < b ? -way : a > b ? way : x.number - y.number; });
 };
 
@@ -234,6 +234,22 @@ const show = (number, focus = true) => {
   if (button && focus) { button.focus({ preventScroll: true }); button.scrollIntoView({ block: "start" }); }
 };
 
+// what can be taken out of sight: pairs that share little but a frequent part, and a document that many resemble which do not resemble each other
+const apart = () => {
+  const partners = new Map(), stands = document => partners.get(document).length;
+  const met = (one, other) => partners.set(one, [...(partners.get(one) || []), other]);
+  rows.forEach(row => { met(row.a, row.b); met(row.b, row.a); });
+  const hubs = [...partners].filter(([, others]) => others.length >= MANY && others.every(other => 2 * stands(other) <= others.length));
+  return [
+    ...data.parts.map(part => {
+      const inside = new Set(part.pairs);
+      return ["share little but", part.text, `in ${count(part.documents)} documents; `, row => inside.has(row.number)];
+    }),
+    ...hubs.sort((x, y) => y[1].length - x[1].length).slice(0, 6)
+      .map(([document]) => ["have", named(data.documents[document].id), "", row => row.a === document || row.b === document]),
+  ];
+};
+
 // side by side
 const detail = row => {
   const view = row.view, inner = make(view ? "td" : "th", { colspan: seen.length, ...(view ? {} : { scope: "row" }) });
@@ -294,7 +310,7 @@ const decided = () => {
   const more = one.kept === null ? [] : [", ", strong(count(one.kept)), " stay, ", strong(count(one.clusters)), " clusters"];
   out.replaceChildren(`At ${+one.threshold.toFixed(4)}: `, strong(count(one.count)), data.of === "dedup" ? " go" : " pairs", ...more, ` (${change}).`);
   at("threshold").setAttribute("aria-valuetext", `${+one.threshold.toFixed(4)}`);
-  document.querySelectorAll(".bar").forEach(bar => bar.classList.toggle("off", +bar.dataset.step < state.step));
+  document.querySelectorAll(".bar:not(.sampled)").forEach(bar => bar.classList.toggle("off", +bar.dataset.step < state.step));
 };
 
 if (rows.length) {
@@ -312,9 +328,18 @@ if (rows.length) {
     box.addEventListener("change", () => { state.hidden[box.checked ? "delete" : "add"](kind); draw(); });
     at("kinds").append(make("label", {}, box, ` ${name} (${count(number)})`));
   }
+  for (const [what, name, where, has] of apart()) {
+    const box = make("input", { type: "checkbox" });
+    box.addEventListener("change", () => { state.apart[box.checked ? "add" : "delete"](has); draw(); });
+    at("apart").append(make("label", {}, box, ` ${what} `, make("bdi", {}, name), ` (${where}${count(rows.filter(has).length)} pairs)`));
+    at("apart").hidden = false;
+  }
   at("query").addEventListener("input", () => { state.shown = FIRST; draw(); });
   at("more").addEventListener("click", () => { state.shown += 100; draw(); });
   if (at("threshold")) {
+    const { style, dataset: { from, to } } = at("threshold");  // below the bars that it moves
+    style.marginLeft = `calc(${from}% - 8px)`;
+    style.width = `calc(${to - from}% + 16px)`;
     at("threshold").addEventListener("input", event => { state.step = +event.target.value; decided(); draw(); judged(); });
     decided();
   }
