@@ -2,10 +2,12 @@
 
 1. `make wheel` builds in the environment of the checkout, whose Numba is that of constraints.txt. `pip install .` has
    an environment of its own without Numba: what it makes is quick to build, and compiles kernels at their first call.
-2. The library asks the C library for malloc, realloc, free, memcpy, memset and log10, without the version of a symbol,
+2. NEARSAME_WHEEL_KERNELS=checkout takes what `make kernels` has built for this processor alone, for tests.
+3. The library asks the C library for malloc, realloc, free, memcpy, memset and log10, without the version of a symbol,
    so any glibc will do: the tag is of the oldest that pip still knows by name.
 """
 
+import json
 import os
 import platform
 import subprocess
@@ -31,14 +33,19 @@ class KernelsHook(BuildHookInterface):  # type: ignore[type-arg]
         if not (find_spec("numba") and find_spec("numpy")):
             self.app.display_info("No Numba here: a wheel without kernels compiled ahead.")
             return
-        self._scratch = TemporaryDirectory()
-        folder = Path(self._scratch.name)
+        if os.environ.get("NEARSAME_WHEEL_KERNELS") == "checkout":
+            folder, options = Path(self.root, "src", "nearsame", "kernels", "built"), ["--missing"]
+        else:
+            self._scratch = TemporaryDirectory()
+            folder = Path(self._scratch.name)
+            options = ["--folder", str(folder), "--levels", *_LEVELS]
         environment = {**os.environ, "PYTHONPATH": str(Path(self.root, "src"))}
-        command = [sys.executable, "-m", "nearsame.kernels.building", "--folder", str(folder), "--levels", *_LEVELS]
+        command = [sys.executable, "-m", "nearsame.kernels.building", *options]
         subprocess.run(command, env=environment, check=True)  # noqa: S603  (this interpreter)
         build_data |= {"tag": _TAG, "pure_python": False}
-        for path in folder.iterdir():
-            build_data["force_include"][str(path)] = f"nearsame/kernels/built/{path.name}"
+        levels = json.loads((folder / "contents.json").read_bytes())["levels"].values()
+        for name in ("contents.json", *(level["file"] for level in levels)):
+            build_data["force_include"][str(folder / name)] = f"nearsame/kernels/built/{name}"
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
         """Take away what the wheel has in it now."""
