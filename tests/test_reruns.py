@@ -83,6 +83,10 @@ def test_the_same_bytes_come_again(rows, others, options, written, is_compared) 
         again = ns.rerun(home / "one")
         again.write(home / "two", **written)
         assert _files(home / "one") == _files(home / "two")
+        if not written.pop("annotate", False):
+            first.write(home / "mask", mask=True, pairs=written.pop("pairs", False))
+            ns.apply(home / "mask", home / "three", **written)
+            assert _files(home / "one") == _files(home / "three")
 
 
 def test_the_recipe_of_a_raised_threshold_is_run_again(tmp_path: Path) -> None:

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from nearsame.service.client import Client
     from nearsame.stages.keys.surt import surt
     from nearsame.stages.keys.urls import canonical_url
+    from nearsame.studies.apply import apply
     from nearsame.studies.codes import CodesWritten, codes
     from nearsame.studies.compare import compare
     from nearsame.studies.evaluate import evaluate
@@ -115,6 +116,7 @@ __all__ = [
     "Verification",
     "WorkdirError",
     "__version__",
+    "apply",
     "canonical_url",
     "codes",
     "compare",
@@ -195,6 +197,7 @@ _HOMES = {
     "nearsame.answers.reports": ("RunReport",),
     "nearsame.studies.report": ("report",),
     "nearsame.studies.plan": ("plan", "plan_simhash"),
+    "nearsame.studies.apply": ("apply",),
     "nearsame.studies.codes": ("CodesWritten", "codes"),
     "nearsame.studies.compare": ("compare",),
     "nearsame.answers.comparisons": ("Comparison", "Explanation"),

@@ -187,7 +187,7 @@ def test_every_option_says_its_default():
         for o in command_of(path).params
         if isinstance(o, Option) and not o.help.endswith("]")
     ]
-    output = [(name, "-o") for name in ("dedup", "pairs", "codes", "report", "rerun", "restore")]
+    output = [(name, "-o") for name in ("dedup", "pairs", "codes", "report", "rerun", "apply", "restore")]
     assert [*output[:3], ("leaks", "--eval"), *output[3:]] == silent
 
 

@@ -23,12 +23,13 @@ _NEEDS_OUTPUT = {
     "copy_files": "--copy",
     "drop_unreadable": "--drop-unreadable",
     "revisits": "--revisits",
+    "mask": "--mask",
     "overwrite": "--overwrite",
 }
 
-_OF_FOLDERS = ("write_pairs", "annotate", "copy_files", "revisits")
+_OF_FOLDERS = ("write_pairs", "annotate", "copy_files", "revisits", "mask")
 
-_WRITTEN = ("annotate", "drop_unreadable", "copy_files", "revisits")
+_WRITTEN = ("annotate", "drop_unreadable", "copy_files", "revisits", "mask")
 
 
 @click.command(cls=options.Command, short_help="Keep one of each group of similar documents.")
@@ -62,6 +63,9 @@ _WRITTEN = ("annotate", "drop_unreadable", "copy_files", "revisits")
         is_flag=True,
         help="WARC: all records in kept/; removed ones with the same bytes become revisits of their witness.",
         stands="no",
+    ),
+    options.spec(
+        "--mask", is_flag=True, help="Copy nothing: only say which records go; `nearsame apply` copies.", stands="no"
     ),
     options.spec("--dry-run", is_flag=True, help="Write nothing; show a sample of the pairs.", stands="no"),
     *options.REPORTING,
@@ -189,6 +193,10 @@ def _check_place(given: dict[str, Any]) -> None:
     for name in _OF_FOLDERS:
         if given[name]:
             require_folder(place, _NEEDS_OUTPUT[name])
+    copying = [name for name in _WRITTEN if given[name] and name != "mask"]
+    if given["mask"] and copying:
+        message = f"{_NEEDS_OUTPUT[copying[0]]} is about copies, and with --mask there are none"
+        raise ConfigError(message, hint="Leave one out; nearsame apply has --copy and --drop-unreadable.")
     if given["engine"] == "spark":
         require_folder(place, "--engine spark")
     meaning(place)

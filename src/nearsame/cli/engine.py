@@ -22,6 +22,7 @@ _ONE_MACHINE = {
     "spreadsheet": "--spreadsheet",
     "drop_unreadable": "--drop-unreadable",
     "revisits": "--revisits",
+    "mask": "--mask",
     "encoding": "--encoding",
     "codes_column": "--codes-column",
     "include": "--include",

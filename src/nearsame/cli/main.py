@@ -48,6 +48,7 @@ _NAMES = (
     "review",
     "verify",
     "rerun",
+    "apply",
     "restore",
     "index",
     "serve",
@@ -171,6 +172,7 @@ def commands() -> None:
       nearsame mirrors crawl/                which sites serve the same pages
       nearsame report clean/ -o page.html    a run to be looked at
       nearsame verify clean/                 an output proved again, by other code
+      nearsame apply mask/ -o clean/         the copies that --mask left out
       nearsame restore clean/kept/ -o all/   what --revisits took, given back
       nearsame index create seen.ns          an index that stays, and grows
       nearsame serve seen.ns                 an index over HTTP, with pages

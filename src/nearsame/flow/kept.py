@@ -14,9 +14,11 @@ import pyarrow as pa
 from nearsame import schemas
 from nearsame.answers.stats import Stats
 from nearsame.arrow import Rows
+from nearsame.errors import ConfigError
 from nearsame.flow.runs import Run
 from nearsame.outputs import folder
 from nearsame.outputs.annotations import Verdict
+from nearsame.outputs.tables import mask_table
 from nearsame.outputs.writing import copy_parts, num_bytes
 from nearsame.sources import Annotations, Part, TextFolder
 from nearsame.sources.folder_keys import of_positions
@@ -27,9 +29,12 @@ from nearsame.sources.targets import with_own_targets
 from nearsame.stages.clusters.keepers import Decided
 from nearsame.stages.texts.page_text import PageTexts
 
-__all__ = ["Choices", "Picked", "chosen_of", "records", "said_of", "table_of", "write"]
+__all__ = ["Choices", "Picked", "as_copied", "chosen_of", "led_out", "records", "said_of", "table_of", "write"]
 
 _NONE = np.zeros(0, np.int64)
+_ASCENDING = {"use_dictionary": False, "column_encoding": "DELTA_BINARY_PACKED"}
+_OF_COPIES = ("annotate", "drop_unreadable", "copy_files", "revisits")
+_SELDOM = ("revisits", "mask")
 
 
 @dataclass(frozen=True)
@@ -42,6 +47,7 @@ class Choices:
         drop_unreadable: nothing that could not be read.
         copy_files: copies of text files, where otherwise a list of their paths is written.
         revisits: all records of WARC files, removed copies as revisits of their witnesses.
+        mask: in place of copies the numbers of the records that go; `apply` makes the copies.
     """
 
     pairs: bool = False
@@ -49,6 +55,21 @@ class Choices:
     drop_unreadable: bool = False
     copy_files: bool = False
     revisits: bool = False
+    mask: bool = False
+
+    def require_possible(self) -> None:
+        """Refuse what contradicts itself.
+
+        Raises:
+            ConfigError: It does.
+        """
+        if self.revisits and self.drop_unreadable:
+            message = "revisits and drop_unreadable: with the first all records stay, so that all can be given back"
+            raise ConfigError(message, hint="Leave one of them out.")
+        about_copies = [name for name in _OF_COPIES if getattr(self, name)]
+        if self.mask and about_copies:
+            message = f"mask and {about_copies[0]}: with a mask nothing is copied"
+            raise ConfigError(message, hint="Leave one out; `nearsame apply` has --copy and --drop-unreadable.")
 
     @property
     def all_stay(self) -> bool:
@@ -62,9 +83,9 @@ class Choices:
 
     @property
     def as_record(self) -> dict[str, bool]:
-        """What the list of sources says of it; of revisits, where there are some."""
+        """What the list of sources says of it; of revisits and a mask, where there are some."""
         choices = {**asdict(self), "annotate": self.all_stay}
-        return choices if self.revisits else {name: chosen for name, chosen in choices.items() if name != "revisits"}
+        return {name: chosen for name, chosen in choices.items() if chosen or name not in _SELDOM}
 
 
 class Picked(NamedTuple):
@@ -144,28 +165,42 @@ def write(  # noqa: PLR0913, PLR0917  (what was decided about what, where it goe
         require_archives(reading.parts)
     unreadable = reading.unreadable if choices.drop_unreadable else {}
     verdict = Verdict(run.names, decided.rows, decided.witnesses, unreadable, reading.unread)
-    parts = with_own_targets([_as_files(part) for part in reading.parts]) if choices.copy_files else reading.parts
+    parts = as_copied(reading.parts, copy_files=choices.copy_files)
     with folder.appearing(place) as home:
-        with run.clock("writing", reading.size_bytes):
+        with run.clock("writing", None if choices.mask else reading.size_bytes):
             revisiting = _revisiting(run, decided) if choices.revisits else []
-            copy_parts(
-                dict(enumerate(revisiting or parts, start=len(reading.against))),
-                verdict,
-                home / "kept",
-                annotate=Annotations if choices.all_stay else None,
-                memory=run.state.corpus.engine.free_bytes,
-                drop_unread=choices.drop_unreadable,
-            )
+            numbered: dict[int, Any] = dict(enumerate(revisiting or parts, start=len(reading.against)))
+            if choices.mask:
+                home.mkdir()
+                gone = mask_table({number: verdict.positions(number) for number in numbered})
+                folder.write_table(gone, home / "mask.parquet", **_ASCENDING)
+            else:
+                copy_parts(
+                    numbered,
+                    verdict,
+                    home / "kept",
+                    annotate=(lambda number: Annotations(*verdict.columns(number))) if choices.all_stay else None,
+                    memory=run.state.corpus.engine.free_bytes,
+                    drop_unread=choices.drop_unreadable,
+                )
             sources, num_against, how = [*reading.against, *parts], len(reading.against), choices.as_record
             read = manifest(sources, num_against, reading.columns, how, run.num_ignored, run.call)
             for name, table in {**tables(), "sources": read}.items():
                 folder.write_table(table, home / f"{name}.parquet")
-        written = {"documents": stats.documents if choices.all_stay else stats.kept, "out": num_bytes(home)}
-        notes = (*stats.notes, *_led_out(parts)) if choices.copy_files else stats.notes
+        documents = 0 if choices.mask else stats.documents if choices.all_stay else stats.kept
+        written = {"documents": documents, "out": num_bytes(home)}
+        notes = (*stats.notes, *led_out(parts)) if choices.copy_files else stats.notes
         notes = (*notes, _with_revisits(revisiting, decided)) if choices.revisits else notes
         stats = replace(stats, seconds=run.seconds, bytes={**stats.bytes, "writing": written}, notes=notes)
         folder.write_json(stats.record(), home / "stats.json")
     return stats
+
+
+def as_copied(parts: Sequence[Part], *, copy_files: bool) -> Sequence[Part]:
+    """The parts as they are copied: of folders of text files a list, or the files."""
+    if not copy_files:
+        return parts
+    return with_own_targets([part.as_files() if isinstance(part, TextFolder) else part for part in parts])
 
 
 def _revisiting(run: Run, decided: Decided) -> list[Revisiting]:
@@ -205,14 +240,10 @@ def _with_texts(table: pa.Table, extract: PageTexts | None) -> pa.Table:
     return table.set_column(at, "text", pa.chunked_array(texts, pa.large_string())).drop_columns(["charset"])
 
 
-def _led_out(parts: Sequence[Any]) -> Iterator[str]:
+def led_out(parts: Sequence[Any]) -> Iterator[str]:
     """What one must know of copies of links that lead out of their folder."""
     for part in parts:
         links = part.leading_out() if isinstance(part, TextFolder) else []
         if links:
             others = f" and {len(links) - 1:,} more" if len(links) > 1 else ""
             yield f"{links[0]}{others} in {part.name} led out of the folder, and was copied as what it led to"
-
-
-def _as_files(part: Any) -> Any:
-    return part.as_files() if isinstance(part, TextFolder) else part

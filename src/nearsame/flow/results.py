@@ -157,6 +157,7 @@ class Result(Offers):
         drop_unreadable: bool = False,
         copy_files: bool = False,
         revisits: bool = False,
+        mask: bool = False,
     ) -> Stats:
         """Write a folder, or one file of what stays, that appears complete or not at all; or JSON lines.
 
@@ -177,6 +178,8 @@ class Result(Offers):
             copy_files: Whether folders of text files are copied, where otherwise `kept.txt` lists the paths that stay.
             revisits: Whether all records of WARC files go to `kept/`, annotated; removed ones with the very payload of
                 their witness as `revisit` records, which `restore` turns back.
+            mask: Whether nothing is copied: `mask.parquet` has the part and the row of each removed record, by which
+                `apply` makes the copies later.
 
         Returns:
             The statistics, with the seconds of writing.
@@ -184,9 +187,9 @@ class Result(Offers):
         Raises:
             OutputError: It cannot be written, or would lie in a source or over one.
             SourceError: The source is not what it was: other documents stay than were decided about.
-            ConfigError: For a file with what only a folder has (`pairs`, `annotate`, `copy_files`, `revisits`); on
-                Spark, for a file, and for `annotate`, `drop_unreadable`, `copy_files` and `revisits`; for `revisits` of
-                anything but WARC files, or with `drop_unreadable`.
+            ConfigError: For a file with what only a folder has (`pairs`, `annotate`, `copy_files`, `revisits`, `mask`);
+                on Spark, for a file, and for `annotate`, `drop_unreadable`, `copy_files`, `revisits` and `mask`; for
+                `revisits` of anything but WARC files, or with `drop_unreadable`; for a `mask` with others of these.
 
         Example:
             >>> import tempfile
@@ -194,10 +197,8 @@ class Result(Offers):
             ...     dedup(["a rose", "a rose"]).write(home + "/clean").kept
             1
         """
-        if revisits and drop_unreadable:
-            message = "revisits and drop_unreadable: with the first all records stay, so that all can be given back"
-            raise ConfigError(message, hint="Leave one of them out.")
-        choices = Choices(pairs, annotate, drop_unreadable, copy_files, revisits)
+        choices = Choices(pairs, annotate, drop_unreadable, copy_files, revisits, mask)
+        choices.require_possible()
         destination = meaning(place)
         for name in choices.of_folders:
             require_folder(place, f"{name} (--{_OPTIONS.get(name, name)})")

@@ -216,10 +216,10 @@ def _told(place: Path | Remote) -> Iterator[None]:
         raise OutputError.at(place, error) from error
 
 
-def write_table(table: pa.Table, path: Path) -> None:
+def write_table(table: pa.Table, path: Path, **how: Any) -> None:
     """A table as Parquet."""
     with pa.OSFile(os.fsencode(path), "wb") as out:  # in bytes: a name need not be Unicode
-        pq.write_table(table, out, compression="zstd")
+        pq.write_table(table, out, compression="zstd", **how)
 
 
 def write_json(record: Mapping[str, Any], path: Path) -> None:

@@ -17,12 +17,14 @@ from nearsame.arrow import Rows
 
 __all__ = [
     "CLUSTERS",
+    "MASK",
     "PAIRS",
     "REMOVED",
     "WHO",
     "RowNames",
     "clusters_table",
     "extended",
+    "mask_table",
     "pairs_table",
     "removed_table",
     "repeated_ids",
@@ -42,6 +44,9 @@ REMOVED = pa.schema(
     ]
 )
 CLUSTERS = pa.schema([*WHO, ("cluster", pa.int64()), ("role", pa.string()), ("similarity", pa.float64())])
+MASK = pa.schema(  # what goes, ascending: the part of sources.parquet, and the record's number in it
+    [pa.field("part", pa.int32(), nullable=False), pa.field("row", pa.int64(), nullable=False)]
+)
 PAIRS = pa.schema(
     [
         *((f"a_{name}", kind) for name, kind in WHO),
@@ -129,6 +134,13 @@ def pairs_table(names: RowNames, a: Rows, b: Rows, similarity: npt.NDArray[np.fl
     """PAIRS of rows, each named by its id, its source and its position."""
     columns = [*names.of(a), *names.of(b), pa.array(similarity), measures]
     return pa.Table.from_arrays(columns, schema=PAIRS)
+
+
+def mask_table(gone: Mapping[int, Rows]) -> pa.Table:
+    """MASK of what goes, by part."""
+    parts = np.repeat(np.fromiter(gone, np.int32), [rows.size for rows in gone.values()])
+    rows = np.concatenate([np.zeros(0, np.int64), *gone.values()])
+    return pa.Table.from_arrays([pa.array(parts), pa.array(rows)], schema=MASK)
 
 
 def widened(table: pa.Table, columns: Mapping[str, npt.NDArray[np.float64]]) -> pa.Table:

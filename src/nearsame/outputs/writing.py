@@ -17,10 +17,10 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from nearsame.arrow import Rows
 from nearsame.files.ending import until
-from nearsame.outputs.annotations import Verdict
 
-__all__ = ["Copyable", "copy_parts", "num_bytes"]
+__all__ = ["Copyable", "Leaving", "copy_parts", "num_bytes"]
 
 _MOST_AT_ONCE = 4
 _PART_BYTES = 320 << 20  # that the copy of one part may take: several times a row group
@@ -43,6 +43,13 @@ class Copyable(Protocol):
         """Write it without some positions, or with annotations."""
 
 
+class Leaving(Protocol):
+    """Who knows which records go."""
+
+    def positions(self, part: int, *, removed: bool = True) -> Rows:
+        """The positions that go from a part, ascending; without `removed` only the unreadable."""
+
+
 def num_bytes(home: Path) -> int:
     """What the files of a folder take."""
     return sum(path.stat().st_size for path in home.rglob("*") if path.is_file())
@@ -50,10 +57,10 @@ def num_bytes(home: Path) -> int:
 
 def copy_parts(  # noqa: PLR0913  (what is copied, of what, whereto, how)
     parts: Mapping[int, Copyable],
-    verdict: Verdict,
+    leaving: Leaving,
     home: Path,
     *,
-    annotate: Callable[..., Any] | None = None,
+    annotate: Callable[[int], Any] | None = None,
     changes: Mapping[int, Any] = MappingProxyType({}),
     memory: int | None = None,
     drop_unread: bool = False,
@@ -62,9 +69,9 @@ def copy_parts(  # noqa: PLR0913  (what is copied, of what, whereto, how)
 
     Args:
         parts: What to copy, by the number of each among all parts.
-        verdict: What is removed.
+        leaving: What is removed.
         home: The folder.
-        annotate: Makes of three columns what a part takes as annotations; then nothing is removed but the unreadable.
+        annotate: What a part takes as annotations, by its number; then nothing is removed but the unreadable.
         changes: Of some parts, in place of that, what is changed in texts.
         memory: Bytes that all copies together may take, where there is a bound.
         drop_unread: Whether what could not be read, and has no position, is left out.
@@ -73,8 +80,8 @@ def copy_parts(  # noqa: PLR0913  (what is copied, of what, whereto, how)
     early: list[Callable[[], None]] = []
     late: list[Callable[[], None]] = []
     for number, part in parts.items():
-        added = changes.get(number) if annotate is None else annotate(*verdict.columns(number))
-        gone = verdict.positions(number, removed=annotate is None)
+        added = changes.get(number) if annotate is None else annotate(number)
+        gone = leaving.positions(number, removed=annotate is None)
         calls = late if getattr(part, "copied_last", False) else early
         calls.append(partial(part.copy, home / part.target, gone, added, drop_unread=drop_unread))
     if len(early) + len(late) == 1:

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from nearsame.proofs import tables
-from nearsame.proofs.claims import Claim, Claims
+from nearsame.proofs.claims import Claim, Claims, key_of
 from nearsame.proofs.verdict import Findings
 from nearsame.recipes.methods import Method
 
@@ -38,6 +38,8 @@ def check_tables(claims: Claims, findings: Findings) -> None:
     _check_numbers(claims, findings)
     _check_chains(claims, findings)
     _check_clusters(claims, findings)
+    if claims.has_mask:
+        _check_mask(claims, findings)
 
 
 def place(line: int) -> str:
@@ -159,6 +161,18 @@ def _check_clusters(claims: Claims, findings: Findings) -> None:
     )
     findings.count("lines of clusters.parquet", len(table))
     _same_lines(findings, "clusters.parquet", table, wanted)
+
+
+def _check_mask(claims: Claims, findings: Findings) -> None:
+    table = tables.read(claims.home, "mask.parquet", tables.MASK, findings, claims.look)
+    if table is None:
+        return
+    parts, rows = (table.column(name).to_pylist() for name in ("part", "row"))
+    keys = [key_of(part, row) for part, row in zip(parts, rows, strict=True)]
+    findings.count("lines of mask.parquet", len(keys))
+    if keys != claims.sorted_keys.tolist():
+        findings.wrong("mask.parquet", "it does not list the documents of removed.parquet, in the order of reading")
+    findings.note("nothing was copied: mask.parquet says what goes, and `nearsame apply` makes the copies")
 
 
 def _with_role(table: pa.Table, role: str) -> pa.Table:

@@ -139,6 +139,11 @@ class Claims:
         return bool(self.written.get("revisits"))
 
     @property
+    def has_mask(self) -> bool:
+        """Whether nothing was copied, and a table says what goes."""
+        return bool(self.written.get("mask"))
+
+    @property
     def skipped(self) -> Mapping[str, set[int]]:
         """Positions that could not be read, by source."""
         return self.skips.positions

@@ -284,7 +284,7 @@ def _volumes(claims: Claims, tally: Tally, *, has_changed: bool) -> Iterator[str
         )
     if claims.is_whole and _is_counted(claims.method) and not claims.method.by_equality:
         wanted["features"]["out"] = wanted["identical"]["in"] = 8 * tally.items
-    documents = stats["documents"] if claims.written["annotate"] else stats["kept"]
+    documents = 0 if claims.has_mask else stats["documents"] if claims.written["annotate"] else stats["kept"]
     size = volumes.get("writing", {}).get("out") if has_changed else _num_bytes(claims.home)
     wanted["writing"] = {"documents": documents, "out": size}
     if volumes != wanted:

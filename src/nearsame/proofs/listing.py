@@ -38,6 +38,8 @@ def check_files(claims: Claims, findings: Findings) -> None:
 
 
 def _tables(claims: Claims) -> Iterator[bytes]:
+    if claims.has_mask:
+        yield b"mask.parquet"
     if claims.written["pairs"]:
         yield b"pairs.parquet"
     if claims.stats.get("skipped"):

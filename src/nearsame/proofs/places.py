@@ -13,7 +13,7 @@ __all__ = ["annotations_of", "copies_of"]
 def copies_of(claims: Claims, part: Part) -> Iterator[bytes]:
     """The files of kept/ that are of a part, without annotations."""
     target = os.fsencode(part.target)
-    if part.form.reads == "nothing" or part.against:
+    if part.form.reads == "nothing" or part.against or claims.has_mask:
         return
     if part.form.is_folder and claims.written["copy_files"]:
         yield from (os.path.normpath(b"kept/" + target + b"/" + (file or b"")) for file in part.files)

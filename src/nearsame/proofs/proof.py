@@ -172,11 +172,11 @@ def _documents(proof: _Proof, *, kept: Kept | None = None) -> Iterator[tuple[Par
     for part in proof.claims.parts:
         if part.format == "stdin" or part.name in proof.lost:
             continue
-        pieces = None
+        pieces, is_copied = None, not (part.against or proof.claims.has_mask)
         if part.form.is_stream and part.name not in proof.claims.skips.unread and kept is not None:
             pieces = _lines_held(proof, part, pieces_of(part, proof.reader.broken))
-            pieces = pieces if part.against else kept.passing(part, pieces)
-        elif kept is not None and not part.against:
+            pieces = kept.passing(part, pieces) if is_copied else pieces
+        elif kept is not None and is_copied:
             kept.check(part)
         for record in proof.reader.documents(part, pieces):
             yield part, record._replace(content=_told(proof, record.content, record.beside))

@@ -36,8 +36,11 @@ _COLUMNS = {
 # Only said where they are asked for.
 _NEW = dict.fromkeys(("against_text", "against_id", "encoding", "codes"), "a text")
 _NEW |= {"bits": "a number", "decimal": "true or false"}
-_ABOUT = {"encodings": "encodings", "call": "an object"}  # likewise, and what older outputs do not have
+# Likewise, and what older outputs do not have.
+_ABOUT = {"encodings": "encodings", "call": "an object", "tags": "an object"}
 _WRITTEN = dict.fromkeys(("annotate", "drop_unreadable", "copy_files", "pairs"), "true or false")
+
+_SELDOM = ("revisits", "mask")  # only said where it is so
 
 
 def _is(value: Any, kind: str) -> bool:  # noqa: PLR0911  (a table)
@@ -88,8 +91,8 @@ def about_problems(about: Any) -> Iterator[str]:
     yield from _typed(about, {"columns": "an object", "written": "an object", "ignored": "a count", **others}, "it")
     if isinstance(about, dict):
         written = about.get("written")
-        more = {"revisits": "true or false"} if isinstance(written, dict) and "revisits" in written else {}
-        yield from _typed(written, {**_WRITTEN, **more}, "written")
+        more = {*_SELDOM}.intersection(written) if isinstance(written, dict) else ()
+        yield from _typed(written, {**_WRITTEN, **dict.fromkeys(more, "true or false")}, "written")
         yield from _columns_problems(about.get("columns"))
 
 

@@ -20,6 +20,7 @@ from nearsame.proofs.verdict import Findings
 __all__ = [
     "CLUSTERS",
     "FREQUENCIES",
+    "MASK",
     "PAIRS",
     "POSITIONS",
     "REMOVED",
@@ -115,6 +116,7 @@ SKIPPED = Form(
     {"source": _TEXT, "position": _WHOLE, "line": _WHOLE, "reason": _TEXT}, nullable=frozenset({"position", "line"})
 )
 FREQUENCIES = Form({"item": _WHOLE, "documents": _WHOLE})
+MASK = Form({"part": pa.int32(), "row": _WHOLE})
 
 
 def read(home: Path, name: str, form: Form, findings: Findings, look: Look) -> pa.Table | None:

@@ -72,7 +72,9 @@ def manifest(  # noqa: PLR0913, PLR0917  (a part of the list each)
         del read["bits"], read["decimal"]
     codecs = {part.name: part.codec for part in parts if isinstance(part, (JsonLines, Delimited)) and part.codec}
     encodings = {"encodings": codecs} if codecs else {}  # likewise
-    about = {"columns": read, "written": written, "ignored": num_ignored, "call": call, **encodings}
+    known = {part.name: part.stamp for part in parts if isinstance(part, FilePart) and is_url(part.file.url)}
+    tags = {"tags": known} if known and written.get("mask") else {}  # what servers tell a file by
+    about = {"columns": read, "written": written, "ignored": num_ignored, "call": call, **encodings, **tags}
     return pa.Table.from_arrays(arrays, schema=MANIFEST.with_metadata({_KEY: json.dumps(about, default=str).encode()}))
 
 
