@@ -142,8 +142,8 @@ class _Made:
             SourceError: It has no mask, or is damaged.
         """
         findings = Findings()
-        if not (home / "mask.parquet").exists():
-            what = "has no mask" if home.is_dir() else "does not exist"
+        if not os.path.exists(home / "mask.parquet"):  # noqa: PTH110  (a name that no file can have is no error)
+            what = "has no mask" if os.path.isdir(home) else "does not exist"  # noqa: PTH112  (likewise)
             raise SourceError(f"{name} {what}", hint="Name a folder that `nearsame dedup --mask` wrote.")
         listed, stats = _table(home, "sources.parquet", tables.SOURCES, name), read_stats(home, findings)
         about = tables.metadata(listed)
