@@ -38,7 +38,7 @@ from nearsame.flow.identities import identity, with_kept_seed
 from nearsame.flow.inquiry import Inquiry, columns_of, priority
 from nearsame.flow.layers import Layers, chosen_layers, needs_bare, with_guesses
 from nearsame.flow.options import RunOptions
-from nearsame.flow.page_reading import refuse_idle, require_pages
+from nearsame.flow.page_reading import require_pages
 from nearsame.flow.removals import Removals
 from nearsame.flow.requirements import Requirements
 from nearsame.flow.results import Pairs, Result
@@ -346,7 +346,6 @@ def _on_spark(asked: Inquiry, law: Callable[[tuple[Any, Any], Inquiry], Any], si
     if asked.method.of_codes:
         raise not_on_spark("method", asked.method.name)
     require_columns(asked.columns, asked.method)
-    refuse_idle(asked.columns, pages=asked.columns.html is not None)
     audited = is_audited(asked.method, wanted=options["audit"])
 
     def here(sides: tuple[Any, Any], columns: Columns, clock: Clock) -> Any:

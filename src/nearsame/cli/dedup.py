@@ -93,9 +93,10 @@ def dedup(ctx: click.Context, /, **given: Any) -> int:
     that was verified to be similar. Defaults stand in brackets.
 
     PLACE appears complete or not at all. A folder gets kept/ (the files that were read, without the removed records),
-    removed.parquet, clusters.parquet, stats.json, and skipped.parquet if something could not be read; on Spark kept/,
-    removed/ and clusters/ are folders of Parquet parts. A name that ends in .jsonl, .csv, .parquet and the like is one
-    file of the documents that stay, and -o - prints them; what went is then only counted.
+    removed.parquet, clusters.parquet, stats.json, and skipped.parquet if something could not be read; on Spark kept/
+    (of archives a list, records/), removed/ and clusters/ are folders of Parquet parts. A name that ends in .jsonl,
+    .csv, .parquet and the like is one file of the documents that stay, and -o - prints them; what went is then only
+    counted.
     """
     _check(given)
     check(given)

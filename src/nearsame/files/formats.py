@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-__all__ = ["ARCHIVES_NEED", "BY_SUFFIX", "FORMATS", "PAGES", "PAGES_NEED", "SOURCE_CODE", "TEXTS", "Format"]
+__all__ = ["ARCHIVES_NEED", "BY_SUFFIX", "FORMATS", "PAGES", "PAGES_NEED", "SOURCE_CODE", "TEXTS", "WHOLE", "Format"]
 
 _PROSE = ("adoc", "md", "org", "rst", "tex", "txt")
 SOURCE_CODE = tuple(
@@ -26,6 +26,7 @@ PAGES = {  # and those that are one web page each, with the type that says so
     ".xhtml": "application/xhtml+xml",
 }  # fmt: skip
 
+WHOLE = "binaryFile"  # to Spark, which leaves the reading to us
 PAGES_NEED = ("resiliparse",)
 ARCHIVES_NEED = ("fastwarc", "resiliparse")
 
@@ -61,8 +62,8 @@ FORMATS = (
     Format("parquet", (".parquet",), "parquet.Parquet", on_spark="parquet", is_written=True),
     Format("orc", (".orc",), "orc.Orc", on_spark="orc", is_written=True),
     Format("arrow", (".arrow", ".feather"), "feather.Feather", is_written=True),
-    Format("warc", (".warc", ".wet", ".wat"), "warc.WebArchive", is_archive=True, needs=ARCHIVES_NEED),
-    Format("warc", (".arc",), "warc.WebArchive", {"form": ".arc"}, is_archive=True, needs=ARCHIVES_NEED),
+    Format("warc", (".warc", ".wet", ".wat"), "warc.WebArchive", on_spark=WHOLE, is_archive=True, needs=ARCHIVES_NEED),
+    Format("warc", (".arc",), "warc.WebArchive", {"form": ".arc"}, WHOLE, is_archive=True, needs=ARCHIVES_NEED),
     Format("cdx", (".cdx", ".cdxj"), "cdx.ArchiveIndex"),
     Format("wacz", (".wacz",), "wacz.Wacz", is_archive=True, needs=ARCHIVES_NEED),
 )

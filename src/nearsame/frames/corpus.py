@@ -118,7 +118,7 @@ class Frames:
     @property
     def of_pages(self) -> bool:
         """Whether documents are web pages."""
-        return self.judged.columns.html is not None
+        return self.judged.of_pages
 
     @property
     def _extras(self) -> tuple[str, ...]:

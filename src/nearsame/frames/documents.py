@@ -17,7 +17,7 @@ from nearsame.errors import SourceError
 from nearsame.flow.arrays import HOST
 from nearsame.frames.inputs import FramePart, not_finite, quoted
 from nearsame.frames.naming import Renamed, renamed
-from nearsame.frames.pages import extracted
+from nearsame.frames.pages import FOUND, extracted
 from nearsame.sources import Columns
 from nearsame.stages.clusters.policies import Keep
 
@@ -44,6 +44,7 @@ class FrameSide:
         orders: of columns that it goes by the type in which they are compared; None: as it is.
         group_by: what two documents must have in common: a column, or `host`.
         as_pages: whether what is known of documents as pages is read, too.
+        of_pages: whether there are pages on some side, so that texts are taken out of all documents.
     """
 
     number: int
@@ -53,6 +54,7 @@ class FrameSide:
     orders: Mapping[str, str | None] = field(default_factory=dict)
     group_by: str | None = None
     as_pages: bool = False
+    of_pages: bool = False
 
     @cached_property
     def frame(self) -> Any:
@@ -61,7 +63,7 @@ class FrameSide:
 
     def named(self, names: Sequence[Renamed]) -> Any:
         """The frame with `nearsame_row`, what each row is called, and `nearsame_fp`, 64 more bits of its digest."""
-        frame = _named(self.frame, self.number)
+        frame = _named(self.frame, self.number, self.frame.schema)
         return frame.withColumn("nearsame_row", Verbs.expression(renamed(names, "nearsame_row", "nearsame_fp")))
 
     def documents(self) -> Any:
@@ -70,15 +72,15 @@ class FrameSide:
 
     def as_texts(self, records: Any) -> Any:
         """Some of the records with texts in place of web pages."""
-        return records if self.columns.html is None else extracted(records, self.columns)
+        return records if not self.of_pages or FOUND[0] in records.columns else extracted(records, self.columns)
 
     def records(self) -> Any:
-        """The same as it came: of a web page its markup."""
+        """The same as it came: of a web page its markup; of one in an archive, what was taken out of it, and FOUND."""
         return reduce(lambda one, other: one.union(other), map(self._records, self.parts))
 
     def _records(self, part: FramePart) -> Any:
-        chosen = part.chosen
-        return _named(part.frame, self.number).selectExpr(
+        chosen, frame = part.chosen, part.frame if part.texts is None else part.texts
+        return _named(frame, self.number, part.frame.schema).selectExpr(
             "nearsame_row as row",
             f"{_content(part, self.columns)} as {content_of(self.columns)[0]}",
             "nearsame_fp as fp",
@@ -88,6 +90,7 @@ class FrameSide:
             *(f"{self._order(part, str(policy.column))} as {name}" for name, policy in self.keep.values.items()),
             *([] if self.group_by is None else [f"{self._group(part, self.group_by)} as {GROUP}"]),
             *(f"{_beside(part, name)} as {own}" for name, own in self.beside.items()),
+            *(() if part.texts is None else FOUND),
         )
 
     @property
@@ -133,16 +136,16 @@ def _beside(part: FramePart, name: str) -> str:
 
 def _is_bad(part: FramePart, columns: Columns) -> str:
     """Whether a text is too long, or no UTF-8 where nobody has counted that."""
-    if content_of(columns)[0] != "text":
+    if content_of(columns)[0] != "text" or part.texts is not None:
         return "false"
     text = f"cast({quoted(part.chosen.text or '')} as string)"
     broken = "false" if part.delimited else f"not is_valid_utf8({text})"
     return f"coalesce({broken} or octet_length({text}) > {columns.max_record}, false)"
 
 
-def _named(frame: Any, side: int) -> Any:
-    """The frame with `nearsame_row` and `nearsame_fp`: 63 and 64 bits of the digest of each row."""
-    spelt = ", ".join(f"coalesce({_spelt(quoted(field.name), field.dataType)}, 'n')" for field in frame.schema.fields)
+def _named(frame: Any, side: int, schema: Any) -> Any:
+    """The frame with `nearsame_row` and `nearsame_fp`: 63 and 64 bits of a digest of columns of each row."""
+    spelt = ", ".join(f"coalesce({_spelt(quoted(field.name), field.dataType)}, 'n')" for field in schema.fields)
     digested = frame.selectExpr("*", f"sha2(cast(concat_ws(',', {side}, {spelt}) as binary), 256) as nearsame_digest")
     first, second = (f"cast(conv(substring(nearsame_digest, {at}, 16), 16, -10) as bigint)" for at in (1, 17))
     return digested.selectExpr("*", f"{first} & {_BITS}L as nearsame_row", f"{second} as nearsame_fp").drop(

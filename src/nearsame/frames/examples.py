@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from nearsame.engines.spark.failures import CHANGED, STEADY
+from nearsame.engines.spark.verbs import Verbs
 from nearsame.errors import SourceError
 from nearsame.flow.corpus import State
 from nearsame.frames.corpus import Frames
@@ -43,11 +44,12 @@ def texts(state: State[Frames], numbers: list[int]) -> Mapping[int, str]:
     name, _ = content_of(state.corpus.sides[-1].columns)
     row = renamed(state.corpus.names)
     rows = state.corpus.documents.filter(state.corpus.documents["number"].isin(numbers)).select("row", "number")
+    named = [side.records().withColumn("row", Verbs.expression(row)).join(rows, "row") for side in state.corpus.sides]
     chosen = [
-        side.as_texts(side.records().selectExpr(f"{row} as row", f"cast({name} as string) as text").join(rows, "row"))
-        for side in state.corpus.sides
+        side.as_texts(records).selectExpr("number", f"cast({name} as string) as text")
+        for side, records in zip(state.corpus.sides, named, strict=True)
     ]
-    table = reduce(lambda a, b: a.unionByName(b), chosen).select("number", "text").toArrow()
+    table = reduce(lambda a, b: a.unionByName(b), chosen).toArrow()
     known = dict(zip(*(column.to_pylist() for column in table.columns), strict=True))
     if not known.keys() >= set(numbers):
         raise SourceError(CHANGED, hint=STEADY)

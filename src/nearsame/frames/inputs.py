@@ -55,10 +55,13 @@ class FramePart:
         chosen: the columns that count.
         orders: of columns that --keep goes by, the types of their values; void where there are none.
         delimited: whether it comes from CSV.
-        unread: how many records of which file could not be read.
+        unread: of which file how many records could not be read, and why.
         mended: how many texts of CSV are not UTF-8, or vectors are not all of finite numbers.
         ignored: how many files of its folder are of no known format.
         broken: files that cannot be read, and why.
+        is_archive: whether its rows are records of web archives.
+        texts: the same rows with `text` and FOUND, where they are pages of archives.
+        aside: what archives hold that is no document, by what it is, and pages that were `cut`.
     """
 
     name: str
@@ -66,10 +69,13 @@ class FramePart:
     chosen: Chosen
     orders: Mapping[str, str] = field(default_factory=dict)
     delimited: bool = False
-    unread: tuple[tuple[str, int], ...] = ()
+    unread: tuple[tuple[str, int, str], ...] = ()
     mended: int = 0
     ignored: int = 0
     broken: tuple[tuple[str, str], ...] = ()
+    is_archive: bool = False
+    texts: Any = None
+    aside: Counter[str] = field(default_factory=Counter)
 
 
 def frames_of(session: Any, source: Any, *, strict: bool) -> Iterator[Any]:
@@ -138,8 +144,7 @@ def unreadable(part: FramePart) -> str:
 
 def unread_files(part: FramePart) -> Iterator[tuple[str, int, str]]:
     """Files of which something was left out: how many records, and why; a file that cannot be read at all is one."""
-    for name, number in part.unread:
-        yield name, number, f"{number:,} {'record is' if number == 1 else 'records are'} not readable"
+    yield from part.unread
     for name, reason in part.broken:
         yield name, 1, reason
 
@@ -165,13 +170,17 @@ def _counted(part: FramePart, numbers: Collection[str]) -> FramePart:
     frame = part.frame.selectExpr("_metadata.file_path as nearsame_file", "*")
     rows = [tuple(row) for row in Verbs.aggregated(frame, ["nearsame_file"], sums).collect()]
     totals = [sum(column) for column in list(zip(*rows, strict=True))[1:]] or [0] * len(sums)
-    unread = tuple(sorted((row[0], row[1]) for row in rows if row[1]))
+    unread = tuple(sorted((row[0], row[1], _said(row[1])) for row in rows if row[1]))
     kinds = dict(part.orders)
     for at, name in enumerate(orders):
         given_values, no_integers, no_numbers = totals[3 + 3 * at : 6 + 3 * at]
         number = "bigint" if not no_integers else "double" if not no_numbers else kinds[name]
         kinds[name] = number if given_values else _NO_TYPE
     return replace(part, unread=unread, mended=totals[2], orders=kinds)
+
+
+def _said(number: int) -> str:
+    return f"{number:,} {'record is' if number == 1 else 'records are'} not readable"
 
 
 def _require_names(names: Sequence[str], source: str) -> None:

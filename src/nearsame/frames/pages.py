@@ -3,6 +3,7 @@
 1. Everything else of a row passes by; what is counted of pages stands behind it, in the columns FOUND.
 """
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -49,6 +50,11 @@ def page_sums() -> dict[str, str]:
     return {name: f"if({condition}, copies, 0)" for name, condition in _CONDITIONS.items()}
 
 
-def page_counts(counts: dict[str, int]) -> dict[str, Any]:
-    """The same as statistics have it; none is passed over or cut, as in files and archives."""
-    return {"passed_over": {}, "cut": 0, **{name: counts[name] for name in TALLIES}}
+def page_counts(counts: dict[str, int], aside: Counter[str]) -> dict[str, Any]:
+    """The same as statistics have it, with what stood aside in archives."""
+    others = {what: number for what, number in sorted(aside.items(), key=_most_first) if what != "cut"}
+    return {"passed_over": others, "cut": aside["cut"], **{name: counts[name] for name in TALLIES}}
+
+
+def _most_first(counted: tuple[str, int]) -> tuple[int, str]:
+    return -counted[1], counted[0]

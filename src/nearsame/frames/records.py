@@ -5,7 +5,7 @@
 2. What is known of the rows is sent to every worker while few go; else the documents themselves are shuffled.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -53,6 +53,10 @@ class ChosenRecords:
         nth = "row_number() over (partition by nearsame_row order by nearsame_fp) as nearsame_nth"
         some = self._where(_PARTLY).selectExpr("*", nth).filter("nearsame_nth <= nearsame_goes").drop("nearsame_nth")
         return self._where("coalesce(nearsame_goes >= nearsame_copies, false)").union(some).drop(*_OWN)
+
+    def listed(self, columns: Sequence[str]) -> Any:
+        """Some columns of all documents, and whether each is `kept`: of records that all differ."""
+        return self._where("true").selectExpr(*columns, "coalesce(nearsame_goes, 0) = 0 as kept")
 
     @property
     def _repeats(self) -> bool:

@@ -18,6 +18,7 @@ from nearsame.errors import ConfigError, SourceError
 from nearsame.flow import pipeline
 from nearsame.flow.corpus import Question
 from nearsame.flow.kept import Choices
+from nearsame.frames.archives import LISTED
 from nearsame.frames.deciding import Decision
 from nearsame.frames.examples import chosen_removals, texts
 from nearsame.frames.listing import beside
@@ -90,13 +91,14 @@ class FrameRemovals(ABC):
         known = replace(stats, notes=(*stats.notes, *notes))
 
         def record(kept: Any) -> dict[str, Any]:
-            written = kept.count()
+            written = (kept.filter("kept") if run.read.of_archives else kept).count()
             if written != known.kept:
                 message = f"the source changed: {known.kept:,} documents were to stay, and {written:,} were read again"
                 raise SourceError(message, hint="Give one that stays the same: persist it, or write it to files first.")
             return {**known.record(), "call": run.read.call, "written": {"pairs": choices.pairs}}
 
-        frames = {"kept": self.records(stay=True), "removed": self.table, "clusters": self.clusters}
+        stay = self._records.listed(LISTED) if run.read.of_archives else self.records(stay=True)
+        frames = {"records" if run.read.of_archives else "kept": stay, "removed": self.table, "clusters": self.clusters}
         with run.clock("writing"):
             if run.read.unread:
                 frames["skipped"] = run.read.verbs.frame(run.skipped).coalesce(1)

@@ -22,7 +22,9 @@ from nearsame.files.inputs import several
 from nearsame.flow import pipeline
 from nearsame.flow.corpus import Question
 from nearsame.flow.identities import identity_of, with_seed_of
+from nearsame.flow.page_reading import refuse_idle
 from nearsame.flow.results import Pairs, Result
+from nearsame.frames.archives import part_of_archives
 from nearsame.frames.auditing import audit_decision, audit_pairs
 from nearsame.frames.corpus import Frames, require_readable
 from nearsame.frames.documents import STAY, FrameSide
@@ -112,6 +114,9 @@ class Request:
         """Documents, in which a stage looks for leaks."""
         with self._verbs(source) as verbs:
             (side,) = self._sides(verbs.session, [(1, source)], Keep.parse("first", "content", None))
+            if side.parts[0].is_archive:
+                message = f"{side.parts[0].name}: leaks are not looked for in archives on Spark"
+                raise SourceError(message, hint="Leave the engine out, or take the texts out of the archives first.")
             return FrameDocuments(verbs, side, _paths(source), search)
 
     def _audited(self, run: SparkRun, law: Callable[..., Audit], *asked: Any, **settings: bool) -> Audit | None:
@@ -160,15 +165,20 @@ class Request:
 
     def _by_one_machine(self, read: FrameReading) -> tuple[Any, FrameReading]:
         """(what it finds, or None where there is too much for it; what there is to say of what was read)."""
-        few = None if self.here is None else few_of(read.sides, read.verbs)
+        archives = any(part.is_archive for side in read.sides for part in side.parts)
+        few = None if self.here is None or archives else few_of(read.sides, read.verbs)
         if few is None and self.layers is not None:
-            raise self._too_many()
+            raise self._without_layers() if archives else self._too_many()
         if self.here is None or few is None:
             return None, read
         notes = require_readable(read.sides, few.num_bad, strict=self.strict)
         if self.workdir is not None:
             notes += (f"{self.workdir}: documents so few came to the driver, and nothing is kept of them",)
         return self.here(few.sides, few.columns, self.clock), replace(read, notes=(*read.notes, *notes))
+
+    def _without_layers(self) -> ConfigError:
+        message = f"use={','.join(self.layers or ())!r}: layers of archives are done on one machine only"
+        return ConfigError(message, hint="Leave use out, or leave the engine out.")
 
     def _too_many(self) -> ConfigError:
         message = (
@@ -199,6 +209,8 @@ class Request:
         sides = [(number, self._parts(session, source, keep, number)) for number, source in given]
         every = [part for _, parts in sides for part in parts]
         orders = {name: common_order(every, name) for name in self.columns.order}
+        of_pages = self.columns.html is not None or any(part.texts is not None for part in every)
+        refuse_idle(self.columns, pages=of_pages)
         return tuple(
             FrameSide(
                 number,
@@ -208,6 +220,7 @@ class Request:
                 orders,
                 group_by,
                 as_pages=self.layers is not None,
+                of_pages=of_pages,
             )
             for number, parts in sides
         )
@@ -221,7 +234,16 @@ class Request:
         there = {name for loaded in given for name in loaded.frame.columns}
         lacking = [name for name in self.columns.order if number and name not in there]  # the other side all stays
         columns = replace(self.columns.of_side(against=number == 0), may_lack=not lacking)
-        parts = [part_of(loaded, columns, numbers=numbers, strict=self.strict) for loaded in given]
+        archives = sum(loaded.is_archive for loaded in given)
+        if archives not in (0, len(given)):
+            message = f"{given[0].name} and {given[-1].name}: archives and other files are not read together on Spark"
+            raise SourceError(message, hint="Give one of them as the against side, or in a run of its own.")
+        parts = [
+            part_of_archives(loaded, columns, strict=self.strict)
+            if loaded.is_archive
+            else part_of(loaded, columns, numbers=numbers, strict=self.strict)
+            for loaded in given
+        ]
         require_one_choice(parts)
         return parts
 

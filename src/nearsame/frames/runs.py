@@ -69,6 +69,16 @@ class FrameReading:
     call: Mapping[str, Any] = field(default_factory=dict)
 
     @property
+    def aside(self) -> Counter[str]:
+        """What archives hold besides documents."""
+        return sum((part.aside for side in self.sides for part in side.parts), Counter())
+
+    @property
+    def of_archives(self) -> bool:
+        """Whether what is judged are records of web archives."""
+        return self.sides[-1].parts[0].is_archive
+
+    @property
     def num_unread(self) -> int:
         """How many records could not be read."""
         return sum(number for _, number, _ in self.unread)
@@ -160,7 +170,7 @@ class SparkRun(FrameRun):
     @property
     def stats(self) -> Stats:
         """What is known before anything is decided."""
-        state, counts = self.state, self.state.corpus.counts
+        state, counts, judged = self.state, self.state.corpus.counts, self.state.corpus.judged
         return Stats(
             documents=counts["documents"],
             skipped=self.read.num_unread,
@@ -178,11 +188,15 @@ class SparkRun(FrameRun):
             meeting=0 if state.meeting is None else state.meeting.num_documents,
             measure=state.method.reports,
             least=float(state.method.least),
-            pages=page_counts(counts) if state.corpus.of_pages else {},
+            pages=page_counts(counts, self.read.aside) if state.corpus.of_pages else {},
             notes=(*state.step.notes, *state.corpus.notes, *state.met.notes, *self.read.notes),
             seconds=self.seconds,
             room=state.corpus.engine.room,
-            recipe={**state.method.record(), **self.settings, **reading_settings(state.corpus.judged.columns)},
+            recipe={
+                **state.method.record(),
+                **self.settings,
+                **reading_settings(judged.columns, pages=judged.of_pages),
+            },
             versions={"nearsame": __version__, **versions(PACKAGES)},
         )
 

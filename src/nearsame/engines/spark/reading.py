@@ -7,6 +7,7 @@
    of a folder or a pattern have to have the same.
 4. A record that cannot be read has its text in a column of its own, UNREAD.
 5. A name that leads to a file is its path, whatever tables there are.
+6. Web archives are read by whoever knows them: here they are files, with their bytes where only Spark reaches these.
 """
 
 import json
@@ -20,9 +21,9 @@ from typing import Any, NamedTuple
 
 from nearsame.engines.spark.failures import innermost, verdict
 from nearsame.engines.spark.footers import Footers, HadoopFile, footers
-from nearsame.engines.spark.places import as_pattern
+from nearsame.engines.spark.places import as_pattern, place_at
 from nearsame.errors import ColumnError, SourceError
-from nearsame.files.formats import FORMATS
+from nearsame.files.formats import FORMATS, WHOLE
 
 __all__ = ["UNREAD", "Given", "is_frame", "read"]
 
@@ -47,6 +48,7 @@ class Given:
         delimited: whether it comes from CSV or TSV, where all is text and bad bytes have become U+FFFD.
         ignored: how many files of its folder are of no known format.
         broken: files that cannot be read, and why.
+        is_archive: whether its rows are archives: path, length, content (null where the path leads to it everywhere).
     """
 
     name: str
@@ -54,6 +56,7 @@ class Given:
     delimited: bool = False
     ignored: int = 0
     broken: tuple[tuple[str, str], ...] = ()
+    is_archive: bool = False
 
 
 def is_frame(source: Any) -> bool:
@@ -130,6 +133,8 @@ def _loaded(session: Any, form: _Form, paths: list[str], *, strict: bool) -> Giv
     if delimited or form.kind == "jsonl":
         reader = reader.option("mode", "FAILFAST" if strict else "PERMISSIVE")
         reader = reader if strict else reader.option("columnNameOfCorruptRecord", UNREAD)
+    if _READERS[form.kind] == WHOLE:
+        return _whole_files(session, reader, form, paths)
     with _mishaps():
         frame = reader.option("wholetext", True).load(paths) if form.kind == "text" else reader.load(paths)
         if delimited and not strict and frame.columns:
@@ -140,6 +145,14 @@ def _loaded(session: Any, form: _Form, paths: list[str], *, strict: bool) -> Giv
         others = [f"`{name}`" for name in frame.columns if name != "value"]
         frame = frame.selectExpr("_metadata.file_path as id", "value as text", *others)
     return Given(paths[0], frame, delimited, form.ignored)
+
+
+def _whole_files(session: Any, reader: Any, form: _Form, paths: list[str]) -> Given:
+    local = all(place_at(session, path).local is not None for path in paths)
+    content = "cast(null as binary) as content" if local else "content"
+    with _mishaps():
+        frame = reader.load(paths).selectExpr("regexp_replace(path, '^file:/+', '/') as path", "length", content)
+    return Given(paths[0], frame, ignored=form.ignored, is_archive=True)
 
 
 @contextmanager
@@ -241,7 +254,7 @@ class _Files:
         Raises:
             SourceError: It is such.
         """
-        if kind in _OWN_PACKING:
+        if kind in _OWN_PACKING or _READERS[kind] == WHOLE:
             return
         unread = "xz" if "xz" in packings else None
         if "zst" in packings and not self.jvm.org.apache.hadoop.io.compress.ZStandardCodec.isNativeCodeLoaded():
@@ -266,7 +279,7 @@ class _Files:
 
     def columns(self, path: str, kind: str) -> str:
         """What tells which columns a file has; files that agree are read together."""
-        if kind == "text":
+        if kind == "text" or _READERS[kind] == WHOLE:
             return ""
         with _mishaps():
             return _named_by(self._first_line(path), kind)

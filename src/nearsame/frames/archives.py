@@ -1,0 +1,183 @@
+"""Web archives as DataFrames: each file is read by one task, with the reader of one machine, and its records are rows.
+
+1. A file on a disk is opened where it lies. One in another store comes to its task whole, and is put on the disk there.
+2. A row says where its record stands, and what is known of it; its body is read, digested, and stays in the task. Who
+   asks for texts gets them beside the same columns, taken out of the pages by the same task.
+3. What is damaged, or no document, is counted by a pass of its own, and has no row.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from functools import partial
+from hashlib import sha256
+from pathlib import Path, PurePosixPath
+from tempfile import TemporaryDirectory
+from typing import Any, cast
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from nearsame import schemas
+from nearsame.engines.spark.mapping import ddl
+from nearsame.engines.spark.reading import Given
+from nearsame.engines.spark.verbs import Verbs
+from nearsame.errors import SourceError
+from nearsame.files.compressions import Compression
+from nearsame.files.formats import BY_SUFFIX
+from nearsame.files.systems import File
+from nearsame.frames.inputs import FramePart
+from nearsame.sources import Columns, Skipped, Wanted
+from nearsame.sources.archives import Archived
+from nearsame.sources.base import Aside
+from nearsame.sources.columns import choose
+from nearsame.sources.page_records import BESIDE
+from nearsame.sources.warc import WebArchive
+from nearsame.stages.texts.page_text import PageTexts
+
+__all__ = ["LISTED", "part_of_archives"]
+
+LISTED = ("file", "position", "offset", "length", "id")  # where a record stands, and what it is called
+_PARSED = ("title", "canonical")  # what one must parse a page for: only if somebody asks
+_PLACES = [("file", pa.string()), *((name, pa.int64()) for name in LISTED[1:4]), ("id", pa.string())]
+_DIGEST = ("content_digest", pa.string())
+_COUNTS = pa.schema([("file", pa.string()), ("what", pa.string()), ("number", pa.int64()), ("why", pa.string())])
+Batches = Iterator[pa.RecordBatch]
+
+
+def part_of_archives(given: Given, columns: Columns, *, strict: bool) -> FramePart:
+    """The records of some archives, looked at.
+
+    Raises:
+        ColumnError: A column is asked for that records of archives have not.
+        SourceError: With `strict`, one is damaged.
+    """
+    chosen = choose(columns, ("id", "text", *BESIDE), ("text",), given.name)
+    asked = {*columns.beside[:1], *chosen.order, chosen.text, chosen.id}
+    names = tuple(name for name in BESIDE if name not in _PARSED or name in asked)
+    reading = _Reading(replace(columns, text=None, order=(), beside=names))
+    frame = Verbs.map_batches(given.frame, reading, ddl(pa.schema(reading.fields)))
+    of_pages = chosen.text == "text"
+    texts = Verbs.map_batches(given.frame, replace(reading, with_texts=True), reading.with_texts_ddl)
+    counts = Verbs.map_batches(given.frame, partial(_counted, reading.columns), ddl(_COUNTS))
+    counts = counts.withColumn("file", Verbs.expression("if(what is null, file, null)"))  # of damage only
+    rows = Verbs.aggregated(counts, ["file", "what"], ["sum(number) as number", "min(why) as why"]).collect()
+    damaged = tuple(sorted((row.file, row.number, row.why) for row in rows if row.what is None))
+    if strict and damaged:
+        file, _, why = damaged[0]
+        raise SourceError(f"{file}: {why}", hint="Repair the file, or leave out strict.")
+    return FramePart(
+        given.name,
+        frame,
+        chosen._replace(id="id", beside=tuple(name for name in columns.beside if name in names)),
+        dict.fromkeys(chosen.order, "string"),
+        unread=tuple((file, number, _said(number, why)) for file, number, why in damaged),
+        ignored=given.ignored,
+        is_archive=True,
+        texts=texts if of_pages else None,
+        aside=Counter({row.what: row.number for row in rows if row.what is not None}),
+    )
+
+
+def _said(number: int, why: str) -> str:
+    return why if number == 1 else f"{number:,} places are not readable, such as: {why}"
+
+
+@dataclass(frozen=True)
+class _Placed(WebArchive):
+    """An archive that notes where its records begin."""
+
+    offsets: list[int] = field(default_factory=list, compare=False)
+
+    def walked(self, path: str, most: int) -> Iterator[Archived]:
+        """The records; each is noted before it is given."""
+        for record in super().walked(path, most):
+            self.offsets.append(record.offset)
+            yield record
+
+    def places(self, positions: Any, size: int) -> list[pa.Array]:
+        """Of records that are read, offset and length; null where they share a member, or the file is packed whole."""
+        after = pa.array([*self.offsets, size] if self._packed is None else [*self.offsets, None], pa.int64())
+        starts = after.take(positions)
+        lengths = pc.subtract(after.take(pc.add(positions, 1)), starts)
+        return [starts, pc.if_else(pc.greater(lengths, 0), lengths, pa.scalar(None, pa.int64()))]
+
+
+@dataclass(frozen=True)
+class _Reading:
+    """Files to the documents in them."""
+
+    columns: Columns
+    with_texts: bool = False
+
+    @property
+    def fields(self) -> list[tuple[str, pa.DataType]]:
+        """What is known of a document."""
+        return [*_PLACES, *((name, pa.string()) for name in self.columns.beside), ("charset", pa.string()), _DIGEST]
+
+    @property
+    def with_texts_ddl(self) -> str:
+        """The same as Spark writes it, and what was taken out of pages."""
+        return f"{ddl(pa.schema(self.fields))}, text string, found tinyint, bounded boolean"
+
+    def __call__(self, batches: Batches) -> Batches:
+        extract = PageTexts(self.columns.extract) if self.with_texts else None
+        for name, size, path in _at_hand(batches):
+            part = _opened(path, name)
+            for batch in part.read(self.columns, lambda _: None):
+                yield self._rows(batch, part, size, extract)
+
+    def _rows(self, batch: pa.RecordBatch, part: _Placed, size: int, extract: PageTexts | None) -> pa.RecordBatch:
+        positions = batch.column("position")
+        known = dict(zip(batch.schema.names, batch.columns, strict=True))
+        bodies = (None if body is None else bytes(body) for body in batch.column("body").to_pylist())
+        digests = [None if body is None else sha256(body).hexdigest() for body in bodies]
+        places = dict(zip(("offset", "length"), part.places(positions, size), strict=True))
+        known |= places | {"file": pa.repeat(part.name, len(batch)), _DIGEST[0]: pa.array(digests, pa.string())}
+        columns = {name: known[name].cast(kind) for name, kind in self.fields}
+        if extract is not None:
+            pages = pa.RecordBatch.from_arrays(
+                [positions, *(known[name] for name in ("body", "charset", "mime"))], schema=schemas.PAGES
+            )
+            made = extract(pages)
+            columns |= {name: made.column(name) for name in ("text", "found", "bounded")}
+        return pa.RecordBatch.from_arrays([*columns.values()], names=[*columns])
+
+
+def _counted(columns: Columns, batches: Batches) -> Batches:
+    """What is no document, by what it is; what is damaged, with the first reason."""
+    for name, _, path in _at_hand(batches):
+        seen: Counter[str | None] = Counter()
+        reasons: list[str] = []
+
+        def note(record: Skipped | Aside) -> None:
+            if isinstance(record, Aside):
+                seen[record.what] += 1  # noqa: B023  (called before the next file)
+            else:
+                seen[None] += 1  # noqa: B023  (likewise)
+                reasons.append(record.reason)  # noqa: B023  (likewise)
+
+        for _ in _opened(path, name).read(replace(columns, beside=()), note):
+            pass
+        rows = [(name, what, number, reasons[0] if what is None else None) for what, number in seen.items()]
+        yield pa.RecordBatch.from_pylist([dict(zip(_COUNTS.names, row, strict=True)) for row in rows], schema=_COUNTS)
+
+
+def _at_hand(batches: Batches) -> Iterator[tuple[str, int, str]]:
+    """Of each file its name, its bytes, and the path where it lies on this machine meanwhile."""
+    for batch in batches:
+        for address, size, content in zip(*batch.columns, strict=True):
+            name = address.as_py()
+            if not content.is_valid:
+                yield name, size.as_py(), name
+                continue
+            with TemporaryDirectory(prefix="nearsame-") as home:
+                copy = Path(home) / PurePosixPath(name).name
+                copy.write_bytes(content.as_buffer())
+                yield name, size.as_py(), str(copy)
+
+
+def _opened(path: str, name: str) -> _Placed:
+    suffix, compression = Wanted().form(path)
+    form, packing = BY_SUFFIX[str(suffix)], cast("Compression | None", compression)
+    return _Placed(File(path), name, name, form.name, packing, lenient=True, **form.settings)

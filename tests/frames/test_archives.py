@@ -1,0 +1,124 @@
+"""Web archives on Spark: what one machine finds in them, by the places of their records."""
+
+import bz2
+import gzip
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import nearsame as ns
+from nearsame.sources.archives import WARC, walk
+from tests.sources.archive import PAGE, gzipped, html, http, record, response
+
+pytest.importorskip("fastwarc")
+pytestmark = pytest.mark.few
+
+_LONG = " ".join(f"{PAGE.format(number)} It was said in {number * 7} places." for number in range(9))
+
+
+def _archives(home: Path) -> list[str]:
+    """A file with members, a plain one that is damaged, and one that is packed as a whole."""
+    first = gzipped(
+        record(b"software: test\r\n", kind="warcinfo", number=900), response(1, _LONG),
+        record(b"GET / HTTP/1.1\r\n\r\n", kind="request", number=2), response(2, f"{_LONG} And more."),
+        record(http(html("gone"), status="404 Not Found"), number=3), response(4),
+    )  # fmt: skip
+    broken = record(http(html(PAGE.format(5))), number=5, length=40)
+    second = (
+        response(6, _LONG)
+        + broken
+        + response(7, _LONG[:400])
+        + record(
+            http(
+                "gr\N{LATIN SMALL LETTER U WITH DIAERESIS}n ".encode("latin-1") * 40, kind="text/plain; charset=latin-1"
+            ),
+            number=8,
+        )
+    )
+    third = response(9, f"Well. {_LONG}") + response(4) + record(b"GET / HTTP/1.1\r\n\r\n", kind="request", number=9)
+    made = {"a.warc.gz": first, "b.warc": second, "c [1].warc.bz2": bz2.compress(third)}
+    for name, data in made.items():
+        (home / name).write_bytes(data)
+    return [str(home / name) for name in made]
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of archives, and a file that is none."""
+    home = tmp_path_factory.mktemp("crawl")
+    _archives(home)
+    (home / "README.log").write_text("of no format", "utf-8")
+    return home
+
+
+def _facts(found: Any) -> list[tuple[Any, ...]]:
+    table = found.removals if not hasattr(found.removals, "toArrow") else found.removals.toArrow()
+    names = ("id", "witness_id", "similarity", "measure")
+    return sorted(zip(*(table.column(name).to_pylist() for name in names), strict=True))
+
+
+def test_archives_are_judged_as_on_one_machine_and_listed_by_their_places(spark: Any, home: Path) -> None:
+    """Who goes, what is counted of pages and damage; each place in the list leads to the record of that URL."""
+    settings: dict[str, Any] = {"ties": "content", "keep": "longest"}
+    expected = ns.dedup(str(home), **settings)
+    found = ns.dedup(str(home), **settings, engine=ns.Spark(spark))
+    assert len(_facts(expected)) > 2
+    assert _facts(expected) == _facts(found)
+    for name in ("documents", "skipped", "empty", "text_bytes", "kept", "exact_copies", "pages"):
+        assert getattr(expected.stats, name) == getattr(found.stats, name), name
+    assert expected.stats.skipped
+    assert {name.rpartition("/")[2] for name in found.skipped.column("source").to_pylist()} == {"b.warc"}
+    found.write(str(home.parent / "clean"))
+    rows = spark.read.parquet(str(home.parent / "clean" / "records")).collect()
+    assert len(rows) == found.stats.documents
+    assert expected.kept().num_rows == sum(row.kept for row in rows)
+    assert sorted(row.id for row in rows if not row.kept) == sorted(fact[0] for fact in _facts(expected))
+    for row in rows:
+        assert _url_at(row) == row.id
+    texts = {row["witness_text"] for row in found.examples(9).to_pylist()}
+    assert texts == {row["witness_text"] for row in expected.examples(9).to_pylist()}
+
+
+def _url_at(row: Any) -> str:
+    """What the record at a place says it is of; read by hand, where a member or a line begins there."""
+    path = Path(row.file)
+    data = path.read_bytes()
+    if path.suffix == ".bz2":
+        data = bz2.decompress(data)
+    end = None if row.length is None else row.offset + row.length
+    some = data[row.offset : end]
+    some = gzip.decompress(some) if path.suffix == ".gz" else some
+    assert some.count(b"WARC-Target-URI") == 1 or end is None or path.name == "b.warc"
+    kinds = [each.headers["warc-target-uri"] for each in walk(str(path), WARC, 0)] if path.suffix != ".bz2" else None
+    line = next(line for line in some.splitlines() if line.startswith(b"WARC-Target-URI: "))
+    url = line.partition(b" ")[2].decode()
+    assert kinds is None or kinds[row.position] == url
+    return url
+
+
+def test_damage_ends_a_strict_run_and_mixtures_are_refused(spark: Any, home: Path, tmp_path: Path) -> None:
+    """With the file and the place; a table of texts may be the other side."""
+    with pytest.raises(ns.SourceError, match=r"b\.warc: at byte"):
+        ns.dedup(str(home), strict=True, engine=ns.Spark(spark))
+    table = tmp_path / "t.jsonl"
+    table.write_text('{"id": "x", "text": "one two three four five six seven"}\n', "utf-8")
+    with pytest.raises(ns.SourceError, match="not read together"):
+        ns.dedup((str(home / "a.warc.gz"), str(table)), engine=ns.Spark(spark))
+    with pytest.raises(ns.ConfigError, match="layers of archives"):
+        ns.dedup(str(home), use="digest,text", engine=ns.Spark(spark))
+    found = ns.dedup(str(home / "a.warc.gz"), against=str(table), engine=ns.Spark(spark), max_document=1 << 20)
+    expected = ns.dedup(str(home / "a.warc.gz"), against=str(table), ties="content", max_document=1 << 20)
+    assert _facts(found) == _facts(expected)
+    assert found.stats.pages == expected.stats.pages
+    with pytest.raises(ns.ConfigError, match="max_document does nothing"):
+        ns.dedup(str(table), engine=ns.Spark(spark), max_document=1 << 20)
+
+
+def test_an_archive_elsewhere_comes_to_its_task_whole(spark: Any, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the path leads to nothing on the executors, Spark brings the bytes."""
+    path = str(home / "a.warc.gz")
+    expected = {row.offset for row in ns.dedup(path, engine=ns.Spark(spark)).kept().collect()}
+    monkeypatch.setattr("nearsame.engines.spark.places.HadoopPlace.local", None)
+    found = ns.dedup(path, engine=ns.Spark(spark), keep="min:date")
+    assert {row.offset for row in found.kept().collect()} == expected
