@@ -9,7 +9,7 @@ import pytest
 
 import nearsame as ns
 from nearsame.sources.archives import WARC, walk
-from tests.sources.archive import PAGE, gzipped, html, http, record, response
+from tests.sources.archive import PAGE, gzipped, html, http, record, response, wacz
 
 pytest.importorskip("fastwarc")
 pytestmark = pytest.mark.few
@@ -119,6 +119,9 @@ def test_an_archive_elsewhere_comes_to_its_task_whole(spark: Any, home: Path, mo
     """Where the path leads to nothing on the executors, Spark brings the bytes."""
     path = str(home / "a.warc.gz")
     expected = {row.offset for row in ns.dedup(path, engine=ns.Spark(spark)).kept().collect()}
+    packed = home.parent / "a.wacz"
+    packed.write_bytes(wacz({"a.warc.gz": Path(path).read_bytes()}))
     monkeypatch.setattr("nearsame.engines.spark.places.HadoopPlace.local", None)
+    assert sorted(row.position for row in ns.dedup(packed, engine=ns.Spark(spark)).kept().collect()) == [1, 5]
     found = ns.dedup(path, engine=ns.Spark(spark), keep="min:date")
     assert {row.offset for row in found.kept().collect()} == expected

@@ -65,7 +65,7 @@ FORMATS = (
     Format("warc", (".warc", ".wet", ".wat"), "warc.WebArchive", on_spark=WHOLE, is_archive=True, needs=ARCHIVES_NEED),
     Format("warc", (".arc",), "warc.WebArchive", {"form": ".arc"}, WHOLE, is_archive=True, needs=ARCHIVES_NEED),
     Format("cdx", (".cdx", ".cdxj"), "cdx.ArchiveIndex"),
-    Format("wacz", (".wacz",), "wacz.Wacz", is_archive=True, needs=ARCHIVES_NEED),
+    Format("wacz", (".wacz",), "wacz.Wacz", on_spark=WHOLE, is_archive=True, needs=ARCHIVES_NEED),
 )
 
 BY_SUFFIX = {suffix: form for form in FORMATS for suffix in form.suffixes}

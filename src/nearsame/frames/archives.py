@@ -8,12 +8,12 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
-from typing import Any, cast
+from typing import cast
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -28,11 +28,11 @@ from nearsame.files.formats import BY_SUFFIX
 from nearsame.files.systems import File
 from nearsame.frames.inputs import FramePart
 from nearsame.sources import Columns, Skipped, Wanted
-from nearsame.sources.archives import Archived
 from nearsame.sources.base import Aside
 from nearsame.sources.columns import choose
 from nearsame.sources.page_records import BESIDE
-from nearsame.sources.warc import WebArchive
+from nearsame.sources.wacz import Wacz
+from nearsame.sources.warc import BY_MEMBER, WebArchive
 from nearsame.stages.texts.page_text import PageTexts
 
 __all__ = ["LISTED", "part_of_archives"]
@@ -84,26 +84,6 @@ def _said(number: int, why: str) -> str:
 
 
 @dataclass(frozen=True)
-class _Placed(WebArchive):
-    """An archive that notes where its records begin."""
-
-    offsets: list[int] = field(default_factory=list, compare=False)
-
-    def walked(self, path: str, most: int) -> Iterator[Archived]:
-        """The records; each is noted before it is given."""
-        for record in super().walked(path, most):
-            self.offsets.append(record.offset)
-            yield record
-
-    def places(self, positions: Any, size: int) -> list[pa.Array]:
-        """Of records that are read, offset and length; null where they share a member, or the file is packed whole."""
-        after = pa.array([*self.offsets, size] if self._packed is None else [*self.offsets, None], pa.int64())
-        starts = after.take(positions)
-        lengths = pc.subtract(after.take(pc.add(positions, 1)), starts)
-        return [starts, pc.if_else(pc.greater(lengths, 0), lengths, pa.scalar(None, pa.int64()))]
-
-
-@dataclass(frozen=True)
 class _Reading:
     """Files to the documents in them."""
 
@@ -123,16 +103,16 @@ class _Reading:
     def __call__(self, batches: Batches) -> Batches:
         extract = PageTexts(self.columns.extract) if self.with_texts else None
         for name, size, path in _at_hand(batches):
-            part = _opened(path, name)
+            part = _opened(path, name, [])
             for batch in part.read(self.columns, lambda _: None):
                 yield self._rows(batch, part, size, extract)
 
-    def _rows(self, batch: pa.RecordBatch, part: _Placed, size: int, extract: PageTexts | None) -> pa.RecordBatch:
+    def _rows(self, batch: pa.RecordBatch, part: WebArchive, size: int, extract: PageTexts | None) -> pa.RecordBatch:
         positions = batch.column("position")
         known = dict(zip(batch.schema.names, batch.columns, strict=True))
         bodies = (None if body is None else bytes(body) for body in batch.column("body").to_pylist())
         digests = [None if body is None else sha256(body).hexdigest() for body in bodies]
-        places = dict(zip(("offset", "length"), part.places(positions, size), strict=True))
+        places = dict(zip(("offset", "length"), _places(part, positions, size), strict=True))
         known |= places | {"file": pa.repeat(part.name, len(batch)), _DIGEST[0]: pa.array(digests, pa.string())}
         columns = {name: known[name].cast(kind) for name, kind in self.fields}
         if extract is not None:
@@ -177,7 +157,18 @@ def _at_hand(batches: Batches) -> Iterator[tuple[str, int, str]]:
                 yield name, size.as_py(), str(copy)
 
 
-def _opened(path: str, name: str) -> _Placed:
+def _places(part: WebArchive, positions: pa.Array, size: int) -> list[pa.Array]:
+    """Offset and length of records that are read; null where they share a member, or lie in what is packed whole."""
+    if isinstance(part, Wacz):
+        return [pa.nulls(len(positions), pa.int64())] * 2
+    after = pa.array([*(part.offsets or ()), size if part.compression in BY_MEMBER else None], pa.int64())
+    starts = after.take(positions)
+    lengths = pc.subtract(after.take(pc.add(positions, 1)), starts)
+    return [starts, pc.if_else(pc.greater(lengths, 0), lengths, pa.scalar(None, pa.int64()))]
+
+
+def _opened(path: str, name: str, offsets: list[int] | None = None) -> WebArchive:
     suffix, compression = Wanted().form(path)
     form, packing = BY_SUFFIX[str(suffix)], cast("Compression | None", compression)
-    return _Placed(File(path), name, name, form.name, packing, lenient=True, **form.settings)
+    reader = Wacz if form.name == "wacz" else WebArchive
+    return reader(File(path), name, name, form.name, packing, lenient=True, offsets=offsets, **form.settings)

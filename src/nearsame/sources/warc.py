@@ -10,7 +10,7 @@
 
 import contextlib
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -34,10 +34,10 @@ from nearsame.sources.revisits import Responses, origin_of
 from nearsame.sources.streams import BrokenStreamError, copy_raw, looks_compressed, sink, unused
 from nearsame.sources.tables import ANNOTATIONS, values_of
 
-__all__ = ["WebArchive"]
+__all__ = ["BY_MEMBER", "WebArchive"]
 
 _OVERHEAD = 1 << 20  # of headers and chunks, besides the body
-_BY_MEMBER = frozenset({None, "gzip", "zstd", "lz4"})  # what FastWARC reads by itself
+BY_MEMBER = frozenset({None, "gzip", "zstd", "lz4"})  # what FastWARC reads by itself
 
 
 @dataclass(frozen=True)
@@ -45,6 +45,9 @@ class WebArchive(FilePart):
     """A WARC, WET or ARC file."""
 
     form: ArchiveForm = archives.WARC
+    offsets: list[int] | None = field(
+        default=None, repr=False, compare=False
+    )  # gets those of all records as they are read
 
     pages: ClassVar[bool] = True  # its records are PAGES, not texts
     copied_last: ClassVar[bool] = True  # annotations take a name that no copy has
@@ -59,6 +62,8 @@ class WebArchive(FilePart):
         with self.opened(skip, broken) as path:
             most = columns.max_document + _OVERHEAD
             for position, record in enumerate(() if path is None else self.walked(path, most)):
+                if self.offsets is not None:
+                    self.offsets.append(record.offset)
                 if record.kind == archives.DAMAGE:
                     skip(Skipped(self.name, position, None, f"at byte {record.offset:,}: {record.reason}"))
                     broken.clear()  # it is told by this
@@ -167,7 +172,7 @@ class WebArchive(FilePart):
     @property
     def _packed(self) -> Compression | None:
         """What the file is compressed by as a whole, and not by members."""
-        return None if self.compression in _BY_MEMBER else self.compression
+        return None if self.compression in BY_MEMBER else self.compression
 
     def annotate(self, target: Path, places: list[RecordPlace], gone: set[int], annotations: Annotations) -> None:
         """Write beside a copy a line for each record that stays."""
