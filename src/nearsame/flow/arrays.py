@@ -180,9 +180,15 @@ class Arrays:
         room = np.frombuffer(json.dumps(self.engine.room).encode(), np.uint8)
         return room, np.array([met.num_keys]), *met.meeting.flat()
 
-    def planned(self, made: Any, method: Method) -> tuple[int, tuple[str, ...]]:  # noqa: ARG002  (a cluster looks)
-        """As many as all documents have."""
-        return int(self.about.sizes.sum()), ()
+    def counted(
+        self,
+        made: Any,
+        method: Method,  # noqa: ARG002  (a cluster looks)
+        step: Steps,
+        note: Callable[[str], None],  # noqa: ARG002  (likewise)
+    ) -> tuple[Any, Any, tuple[str, ...]]:
+        """What keys are made of, and what they must know of all of it."""
+        return *step.counted(made, int(self.about.sizes.sum()), self.engine), ()
 
     def offered(self, keys: Any) -> tuple[Any, int]:
         """Keys, computed once, and how many there are."""

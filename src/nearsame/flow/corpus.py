@@ -171,8 +171,10 @@ class Corpus(Protocol):
     def once(self, meet: Callable[[], Met]) -> Met:
         """What documents that met became, computed or, where an earlier run got so far, found."""
 
-    def planned(self, made: Any, method: Method) -> tuple[int, tuple[str, ...]]:
-        """How many items to plan a table of counts for, and what one must know of it."""
+    def counted(
+        self, made: Any, method: Method, step: Steps, note: Callable[[str], None]
+    ) -> tuple[Any, Any, tuple[str, ...]]:
+        """(what keys are made of, what they must know of all of it, what there is to say of that and was noted)."""
 
     def offered(self, keys: Any) -> tuple[Any, int]:
         """Keys, computed once, and how many there are."""

@@ -83,10 +83,7 @@ def _meet(  # noqa: PLR0913, PLR0917  (what prepare knows by then)
         with clock("sketches"):
             made = engine.keep(made)
     with clock("counts"):
-        num_items, notes = corpus.planned(made, method)
-        made, counts = step.counted(made, num_items, engine)
-    for note in notes:
-        clock.progress.note(note)
+        made, counts, notes = corpus.counted(made, method, step, clock.progress.note)
     clock.note(engine.room)
     with clock("keys"):
         keys, num_keys = corpus.offered(engine.map(made, keys_by(counts)))

@@ -22,15 +22,16 @@ from nearsame.frames.naming import Renamed, renamed, renamings
 from nearsame.frames.pages import FOUND, page_sums
 from nearsame.frames.priority import prioritised, unread_dates, with_numbers
 from nearsame.frames.scoring import lengths
-from nearsame.frames.shuffling import advice, predicted
+from nearsame.frames.shuffling import ITEM_BYTES, past_the_table, planned, predicted
 from nearsame.recipes.arguments import not_on_spark
 from nearsame.recipes.counterparts import exact_join
 from nearsame.recipes.methods import Method
 from nearsame.stages.clusters.policies import Keep, Order
 from nearsame.stages.features.distinct import DistinctItems
+from nearsame.stages.features.frequent import CountOften
 from nearsame.stages.features.host_boilerplate import Hosts
 from nearsame.stages.features.identity import SetDigests
-from nearsame.stages.keys.prefix import plan_counting
+from nearsame.stages.keys.frequent import FrequentItems
 
 __all__ = ["FEW_ROWS", "Frames", "Meeting", "few", "require_readable"]
 
@@ -242,21 +243,25 @@ class Frames:
         stored.note("met", {"keys": met.num_keys, "meeting": numbers, "notes": met.notes, "room": room})
         return met
 
-    def planned(self, made: Any, method: Method) -> tuple[int, tuple[str, ...]]:
-        """How many items to plan a table of counts for, and what to say of what keys will cost."""
-        verbs, distinct = self.engine, 0
-        exact = exact_join(method)
-        if method.counts_items or exact:
-            distinct = DistinctItems.close(verbs.fold(made if method.counts_items else self.features, DistinctItems()))
-        planned = _in_one_pass(distinct, verbs)
-        if exact is None:
-            return planned, ()
-        plan = plan_counting(planned, verbs.table_bytes)
-        known = self.counts["sets"], self.counts["features"], distinct
-        foreseen = predicted(*known, plan.passes << plan.bits, method.least, plan.table_bytes * verbs.num_copies())
-        verbs.room["shuffle"]["predicted"] = foreseen
-        note = advice(foreseen) if method.counts_items else None
-        return planned, () if note is None else (note,)
+    def counted(
+        self, made: Any, method: Method, step: Steps, note: Callable[[str], None]
+    ) -> tuple[Any, Any, tuple[str, ...]]:
+        """What keys are made of, and what they must know of all of it: counts, or which items are frequent."""
+        verbs, exact = self.engine, exact_join(method)
+        if not method.counts_items and exact is None:
+            return *step.counted(made, 1, verbs), ()
+        distinct = DistinctItems.close(verbs.fold(made if method.counts_items else self.features, DistinctItems()))
+        table, foreseen = planned(distinct, self.counts["features"], verbs), None
+        if exact is not None:
+            known = self.counts["sets"], self.counts["features"], distinct
+            foreseen = verbs.room["shuffle"]["predicted"] = predicted(*known, method.least, table)
+        if table.fits or not method.counts_items:
+            return *step.counted(made, max(1, distinct), verbs), ()
+        notes = (past_the_table(distinct, verbs.table_bytes, foreseen),)
+        note(*notes)
+        often = verbs.fold(made, CountOften(max(1, verbs.table_bytes // ITEM_BYTES)))
+        verbs.room["shuffle"]["frequent"] = often.counts[0].size
+        return made, FrequentItems.of(*often.counts), notes
 
     def offered(self, keys: Any) -> tuple[Any, int]:
         """Keys of leaders, computed once, and how many there are."""
@@ -337,8 +342,3 @@ def few(rows: Any, counted: Any = None) -> Any:
     """
     number = rows.count() if counted is None else counted["num"]
     return rows.hint("broadcast") if number <= FEW_ROWS else rows
-
-
-def _in_one_pass(distinct: int, verbs: Verbs) -> int:
-    """The number of items that a table is planned for: what is more than it can count in one pass only adds keys."""
-    return max(1, min(distinct, 4 * (1 << (verbs.table_bytes.bit_length() - 1))))

@@ -1,41 +1,94 @@
-"""What keys will cost to shuffle: predictions, what is said where the table is too small, and what is measured."""
+"""What keys will cost to shuffle: predictions, what is done where a table is too large, and what is measured."""
 
 from fractions import Fraction
+from functools import partial
+from types import SimpleNamespace
 
 import pytest
 
 import nearsame as ns
-from nearsame.frames.shuffling import KEY_BYTES, advice, predicted
-from tests.engines.spark.test_parity_with_local import corpus, frame
+from nearsame.frames import corpus as frames_corpus
+from nearsame.frames.shuffling import KEY_BYTES, Table, past_the_table, planned, predicted
+from nearsame.stages.features.frequent import CountOften
+from tests.engines.spark.test_parity_with_local import corpus, decisions, frame, listed
 
 MOST = Fraction(4, 5)
+PAST = {"broadcast_bytes": 128, "driver_bytes": 0}
 
 
-@pytest.mark.parametrize(("slots", "share"), [(400_000, 0.0), (200_000, 0.33), (20_000, 1.0)])
-def test_keys_follow_from_the_slots_for_each_shingle(slots, share):
-    """None where each has a slot of its own; the whole prefix where many share one."""
-    told = predicted(1_000, 326_000, 400_000, slots, MOST, 7_000)
+@pytest.mark.parametrize(
+    ("slots", "fits", "share"), [(400_000, True, 0.0), (200_000, True, 0.33), (200_000, False, 1.0)]
+)
+def test_keys_follow_from_the_slots_for_each_shingle(slots, fits, share):
+    """None where each has a slot of its own; the whole prefix where there is no table."""
+    told = predicted(1_000, 326_000, 400_000, MOST, Table(slots, 7_000, fits))
     expected = {"keys_per_document": round(66 * share, 2), "bytes": round(66_000 * share * KEY_BYTES)}
     assert told["jaccard"] == {**expected, "table_bytes": 7_000}
 
 
 def test_minhash_has_as_many_keys_as_bands():
     """Whatever the documents hold."""
-    assert predicted(1_000, 326_000, 400_000, 1, MOST, 7_000)["minhash"] == {
+    assert predicted(1_000, 326_000, 400_000, MOST, Table(1, 7_000))["minhash"] == {
         "keys_per_document": 16.0,
         "bytes": 16_000 * KEY_BYTES,
     }
 
 
-def test_a_table_that_is_too_small_is_told_of_with_its_numbers():
-    """And only such a one."""
-    assert advice(predicted(1_000, 326_000, 400_000, 200_000, MOST, 7_000)) is None
-    said = advice(predicted(1_000, 326_000, 400_000, 20_000, MOST, 7_000))
-    assert said is not None
-    assert said.startswith(
-        "the count table has 0.05 slots for each of about 400,000 different shingles: about 66 keys "
-    )
-    assert said.endswith("where minhash has 16; raise broadcast_bytes, or choose minhash")
+@pytest.mark.parametrize(
+    ("distinct", "items", "fits"),
+    [(1 << 24, 1 << 26, True), (1 << 26, 1 << 28, False), (1 << 24, 1 << 40, False), (1 << 20, 1 << 40, True)],
+)
+def test_no_table_is_made_that_broadcast_bytes_has_no_room_for(distinct, items, fits):
+    """With two shingles for each slot at most, and room for the counts of slots that are full."""
+    verbs = SimpleNamespace(table_bytes=1 << 24, num_copies=lambda: 3)
+    assert fits == planned(distinct, items, verbs).fits
+
+
+def test_what_is_done_in_place_of_a_table_is_told_with_its_costs():
+    """Those of the other method as well."""
+    said = past_the_table(400_000, 100, predicted(1_000, 326_000, 400_000, MOST, Table(1, 16_000, fits=False)))
+    assert said.startswith("a table of counts of about 400,000 different shingles takes more than broadcast_bytes=100:")
+    assert "(about 66 keys a document, 1.6 MB with the counts); method=minhash takes about 16 keys a document, " in said
+
+
+@pytest.fixture
+def past_tables(monkeypatch):
+    """No table has more than a few slots, and all documents are looked at for what is frequent."""
+    monkeypatch.setattr("nearsame.stages.keys.prefix._LEAST_BITS", 4)
+    monkeypatch.setattr(frames_corpus, "CountOften", partial(CountOften, sampled=1, least=2))
+
+
+@pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.parametrize(
+    "method",
+    [
+        ns.Jaccard(),
+        *(pytest.param(method, marks=pytest.mark.long) for method in (ns.Cosine(weights="tf"), ns.ModP(modulus=2))),
+    ],
+    ids=lambda recipe: recipe.name,
+)
+@pytest.mark.usefixtures("past_tables")
+def test_past_the_table_the_same_documents_go(spark, method):
+    """Whatever is called frequent: all sets go by one order."""
+    asked = {"method": method, "audit": False}
+    there = ns.dedup(frame(spark, corpus()), **asked, engine=ns.Spark(spark, **PAST))
+    assert decisions(ns.dedup(corpus(), **asked, ties="content").removals) == decisions(there.removals)
+    assert any("a shuffle counts the frequent ones" in note for note in there.stats.notes)
+    assert PAST["broadcast_bytes"] / 16 == there.stats.room["shuffle"]["frequent"]
+    there.release()
+
+
+@pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.usefixtures("past_tables")
+def test_past_the_table_the_same_pairs_are_listed(spark):
+    """In both directions, where a container offers all of its items."""
+    asked = {"method": ns.Containment(), "audit": False}
+    there = ns.pairs(frame(spark, corpus()), **asked, engine=ns.Spark(spark, **PAST))
+    assert listed(ns.pairs(corpus(), **asked).table) == listed(there.table)
+    assert 0 < there.stats.room["shuffle"]["frequent"]
+    there.release()
 
 
 @pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")

@@ -28,7 +28,8 @@ class Spark:
         session: A SparkSession. If None, the active one, else a new one on all cores of this machine.
         broadcast_bytes: The most that a table which all workers hold may take, in bytes or as in "256MB": the counts of
             the exact join, frequencies. Each worker process holds one. Below one slot for each different shingle more
-            keys are shuffled; the answer does not depend on it.
+            keys are shuffled, and below half a slot the frequent ones are counted in a sample; the answer does not
+            depend on it.
         driver_bytes: While all documents take at most so much, they come to the driver, and the flow of one machine
             does the work; while the keys and features of those that could be similar do, these are decided there. 0:
             never. The answer does not depend on it.
