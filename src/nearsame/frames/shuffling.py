@@ -18,7 +18,7 @@ from nearsame.stages.features.frequent import SAMPLED
 from nearsame.stages.keys.bands import choose_bands
 from nearsame.stages.keys.prefix import plan_counting
 
-__all__ = ["ITEM_BYTES", "KEY_BYTES", "Table", "past_the_table", "planned", "predicted"]
+__all__ = ["ITEM_BYTES", "KEY_BYTES", "CountTable", "past_the_table", "planned", "predicted"]
 
 KEY_BYTES = (
     24  # of one key in a shuffle, at most: hashes do not compress, but the row beside them does where it repeats
@@ -31,7 +31,7 @@ _SLOTS = (0.33, 0.5, 1.0)  # for each different shingle
 _SHARES = (0.76, 0.33, 0.0)  # of the prefix
 
 
-class Table(NamedTuple):
+class CountTable(NamedTuple):
     """What tells frequent shingles from others.
 
     Attributes:
@@ -45,18 +45,18 @@ class Table(NamedTuple):
     fits: bool = True
 
 
-def planned(distinct: int, items: int, verbs: Any) -> Table:
+def planned(distinct: int, items: int, verbs: Any) -> CountTable:
     """The table for so many different items, of so many in all sets, with no more bytes than one may have."""
     most = verbs.table_bytes
     plan = plan_counting(max(1, min(distinct, 2 * _ENOUGH << (most.bit_length() - 1))), most)
     slots = plan.passes << plan.bits
     full = items // (15 if plan.nibbles else 255)
     if distinct <= _ENOUGH * slots and _COUNT_BYTES * min(full, slots) <= _FREQUENT * max(most, plan.table_bytes):
-        return Table(slots, plan.table_bytes * verbs.num_copies())
-    return Table(slots, items // SAMPLED * ITEM_BYTES + most * verbs.num_copies(), fits=False)
+        return CountTable(slots, plan.table_bytes * verbs.num_copies())
+    return CountTable(slots, items // SAMPLED * ITEM_BYTES + most * verbs.num_copies(), fits=False)
 
 
-def predicted(sets: int, items: int, distinct: int, threshold: Fraction, table: Table) -> dict[str, Any]:
+def predicted(sets: int, items: int, distinct: int, threshold: Fraction, table: CountTable) -> dict[str, Any]:
     """Keys of each document and bytes of all, by both methods; for the exact join, those of what is counted besides.
 
     Args:
@@ -67,7 +67,7 @@ def predicted(sets: int, items: int, distinct: int, threshold: Fraction, table: 
         table: of counts.
 
     Example:
-        >>> table = Table(30_000, 90_000, fits=False)
+        >>> table = CountTable(30_000, 90_000, fits=False)
         >>> predicted(1000, 326_000, 300_000, Fraction(4, 5), table)["jaccard"]["keys_per_document"]
         66.0
     """

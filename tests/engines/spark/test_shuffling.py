@@ -8,7 +8,7 @@ import pytest
 
 import nearsame as ns
 from nearsame.frames import corpus as frames_corpus
-from nearsame.frames.shuffling import KEY_BYTES, Table, past_the_table, planned, predicted
+from nearsame.frames.shuffling import KEY_BYTES, CountTable, past_the_table, planned, predicted
 from nearsame.stages.features.frequent import CountOften
 from tests.engines.spark.test_parity_with_local import corpus, decisions, frame, listed
 
@@ -21,14 +21,14 @@ PAST = {"broadcast_bytes": 128, "driver_bytes": 0}
 )
 def test_keys_follow_from_the_slots_for_each_shingle(slots, fits, share):
     """None where each has a slot of its own; the whole prefix where there is no table."""
-    told = predicted(1_000, 326_000, 400_000, MOST, Table(slots, 7_000, fits))
+    told = predicted(1_000, 326_000, 400_000, MOST, CountTable(slots, 7_000, fits))
     expected = {"keys_per_document": round(66 * share, 2), "bytes": round(66_000 * share * KEY_BYTES)}
     assert told["jaccard"] == {**expected, "table_bytes": 7_000}
 
 
 def test_minhash_has_as_many_keys_as_bands():
     """Whatever the documents hold."""
-    assert predicted(1_000, 326_000, 400_000, MOST, Table(1, 7_000))["minhash"] == {
+    assert predicted(1_000, 326_000, 400_000, MOST, CountTable(1, 7_000))["minhash"] == {
         "keys_per_document": 16.0,
         "bytes": 16_000 * KEY_BYTES,
     }
@@ -46,7 +46,7 @@ def test_no_table_is_made_that_broadcast_bytes_has_no_room_for(distinct, items, 
 
 def test_what_is_done_in_place_of_a_table_is_told_with_its_costs():
     """Those of the other method as well."""
-    said = past_the_table(400_000, 100, predicted(1_000, 326_000, 400_000, MOST, Table(1, 16_000, fits=False)))
+    said = past_the_table(400_000, 100, predicted(1_000, 326_000, 400_000, MOST, CountTable(1, 16_000, fits=False)))
     assert said.startswith("a table of counts of about 400,000 different shingles takes more than broadcast_bytes=100:")
     assert "(about 66 keys a document, 1.6 MB with the counts); method=minhash takes about 16 keys a document, " in said
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nearsame import arrow
-from nearsame.stages.features.frequent import CountOften, Tally
+from nearsame.stages.features.frequent import CountOften, SampleCounts
 from nearsame.stages.keys.frequent import FrequentItems
 from nearsame.stages.keys.prefix import PrefixKeys
 from nearsame.stages.pairs.measures import JACCARD, bound, shares
@@ -57,4 +57,4 @@ def test_what_several_count_adds_up_to_what_is_frequent(batches, parts, most, le
 def test_the_sample_is_by_row(sampled, expected):
     """Of 8 documents, each with the same item."""
     fold = CountOften(10, sampled)
-    assert expected == fold.merge(_tally([[7]] * 8, fold), Tally()).counts[1].sum()
+    assert expected == fold.merge(_tally([[7]] * 8, fold), SampleCounts()).counts[1].sum()

@@ -16,7 +16,7 @@ from nearsame import arrow
 from nearsame.kernels import buckets
 from nearsame.stages.features.tallies import NO_COUNTS, Counts, dealt, summed
 
-__all__ = ["SAMPLED", "CountOften", "Tally", "most_frequent"]
+__all__ = ["SAMPLED", "CountOften", "SampleCounts", "most_frequent"]
 
 SAMPLED = 16  # one of so many documents: of what is shuffled for the exact join, a tenth
 _LEAST = 4  # documents of the sample: what stands in fewer is rare enough
@@ -24,7 +24,7 @@ _PENDING = 1 << 20  # items that wait to be counted
 
 
 @dataclass
-class Tally:
+class SampleCounts:
     """Items with their counts, those that wait to be counted, and how many parts share the room for all of them."""
 
     counts: Counts = NO_COUNTS
@@ -51,11 +51,11 @@ class CountOften:
     sampled: int = SAMPLED
     least: int = _LEAST
 
-    def start(self) -> Tally:
+    def start(self) -> SampleCounts:
         """Nothing yet."""
-        return Tally()
+        return SampleCounts()
 
-    def add(self, state: Tally, batch: pa.RecordBatch, part: int, _parts: int) -> Tally:
+    def add(self, state: SampleCounts, batch: pa.RecordBatch, part: int, _parts: int) -> SampleCounts:
         """Look at the documents of the sample; there is nothing to share out, so part 0 does it."""
         chosen = np.flatnonzero(arrow.ints(batch.column("row")) % self.sampled == 0)
         if part or not chosen.size:
@@ -64,25 +64,25 @@ class CountOften:
         ends = np.cumsum(lists.sizes[chosen])
         items = np.empty(int(ends[-1]), np.uint64)
         buckets.gather(*lists, chosen, ends - lists.sizes[chosen], items)
-        state = Tally(state.counts, (*state.waiting, items))
+        state = SampleCounts(state.counts, (*state.waiting, items))
         if sum(part.size for part in state.waiting) > _PENDING + state.counts[0].size:
-            return Tally(most_frequent(state.settled(), self.most))
+            return SampleCounts(most_frequent(state.settled(), self.most))
         return state
 
-    def merge(self, a: Tally, b: Tally) -> Tally:
+    def merge(self, a: SampleCounts, b: SampleCounts) -> SampleCounts:
         """Both."""
-        return Tally(most_frequent(summed([a.settled(), b.settled()]), self.most))
+        return SampleCounts(most_frequent(summed([a.settled(), b.settled()]), self.most))
 
     @staticmethod
-    def cut(state: Tally, parts: int) -> Iterator[tuple[int, Tally]]:
+    def cut(state: SampleCounts, parts: int) -> Iterator[tuple[int, SampleCounts]]:
         """The state in pieces, each with a share of the items and its number."""
-        return ((number, Tally(piece, parts=parts)) for number, piece in dealt(state.settled(), parts))
+        return ((number, SampleCounts(piece, parts=parts)) for number, piece in dealt(state.settled(), parts))
 
-    def joined(self, pieces: Sequence[Tally]) -> Tally:
+    def joined(self, pieces: Sequence[SampleCounts]) -> SampleCounts:
         """What several count of one share: those that are frequent, no more than its part of the room."""
         parts = max((piece.parts for piece in pieces), default=1)
         counts = summed([piece.settled() for piece in pieces])
-        return Tally(most_frequent(counts, self.most // parts, self.least))
+        return SampleCounts(most_frequent(counts, self.most // parts, self.least))
 
 
 def most_frequent(counts: Counts, most: int, least: int = 1) -> Counts:
