@@ -20,6 +20,7 @@ from nearsame.errors import ConfigError, SourceError
 from nearsame.files.inputs import Inputs, several
 from nearsame.flow import audits, costs, layers, pipeline, templates
 from nearsame.flow.arrays import HOST, Arrays
+from nearsame.flow.asked import Known
 from nearsame.flow.calls import call_record
 from nearsame.flow.checks import (
     chosen_recipe,
@@ -43,7 +44,7 @@ from nearsame.flow.removals import Removals
 from nearsame.flow.requirements import Requirements
 from nearsame.flow.results import Pairs, Result
 from nearsame.flow.runs import Run, inputs_of
-from nearsame.flow.stored import extent, is_index, remark, stored
+from nearsame.flow.stored import extent, has_texts, is_index, remark, stored
 from nearsame.kernels.deciding import Work
 from nearsame.outputs.steps import logged
 from nearsame.recipes.arguments import checked, not_on_spark, refuse_on_spark, require_number
@@ -290,7 +291,9 @@ def _prepared(sides: tuple[Any, Any], asked: Inquiry) -> Run:
         parts.append(open_parts(others, columns=columns, without_extras=lenient, wanted=wanted) if others else Parts())
     read = {name: stored(name, asked.columns) for name in indexes}
     parts[1][:] = [*_named_apart(parts[1]), *read.values()]
-    layered = asked.layers is not None
+    compared_by = None if asked.layers is not None and "text" not in asked.layers else recipe
+    known_by = [Known.of(name, part, compared_by) for name, part in read.items() if not has_texts(part)]
+    asked, layered = asked.asking(known_by), asked.layers is not None or bool(known_by)
     reading = Reading(
         parts[0], asked.columns, parts[1], options["batch_rows"], clock.progress, strict=options["strict"],
         raw_bytes=recipe.raw_bytes and not layered and asked.columns.encoding is None,
@@ -318,14 +321,16 @@ def _prepared(sides: tuple[Any, Any], asked: Inquiry) -> Run:
         else:
             state = first_layers.then(reading, recipe, engine, clock)
     call = call_record(_command(asked), sides, settings, options, {name: extent(part) for name, part in read.items()})
-    return Run(reading, state, clock, settings, inputs, pages, first_layers, call, tuple(map(remark, read.values())))
+    notes = [remark(part) for part in read.values() if has_texts(part)] + [known.remark for known in known_by]
+    return Run(reading, state, clock, settings, inputs, pages, first_layers, call, tuple(notes))
 
 
 def _first_layers(pages: PageFacts, asked: Inquiry, guesses: Method, clock: Clock, kept: Local) -> Layers:
     """What runs before the method, by an engine of its own: the other one keeps texts and the steps of the method."""
     engine = asked.engine()
     try:
-        how = layers.Layering(asked.layers or (), asked.keep, asked.within, guesses, asked.settings.get("group_by"))
+        group_by = asked.settings.get("group_by")
+        how = layers.Layering(asked.layers or (), asked.keep, asked.within, guesses, group_by, asked.indexes)
         return layers.first(pages, how, (engine, kept), clock)
     finally:
         engine.close()

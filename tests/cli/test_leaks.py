@@ -74,6 +74,19 @@ def test_passages_are_cut_out(home: Path) -> None:
     assert (2, True) == (result.exit_code, "a.htmlholdswebpages" in "".join(result.stderr.split()))
 
 
+def test_clean_data_are_one_file_or_a_stream(home: Path) -> None:
+    """As `dedup` writes them, without the documents or without the passages; the summary makes room for them."""
+    asked = ("leaks", home / "train.jsonl", *_evals(home), "--remove")
+    result = run(*asked, "spans", "-o", home / "clean.jsonl.gz")
+    assert (0, True) == (result.exit_code, "1 passage (" in result.stdout), result.output
+    result = run(*asked, "documents", "-o", "-")
+    assert (["b", "c"], True) == (
+        [json.loads(line)["id"] for line in result.stdout.splitlines()],
+        "leaked                   1" in result.stderr,
+    )
+    assert "leaked                   0" in run("leaks", home / "clean.jsonl.gz", *_evals(home)).stdout
+
+
 @pytest.mark.parametrize(("most", "status"), [(0, 4), (1, 0)])
 def test_the_exit_code_says_whether_too_many_leaked(home: Path, most: int, status: int) -> None:
     """For CI; what is to be written is written all the same."""
@@ -136,7 +149,11 @@ def test_records_that_cannot_be_read_are_told(home: Path) -> None:
         (["--eval", "quiz.jsonl", "--remove", "documents"], 2, "--remove documents does nothing without -o"),
         (["--eval", "quiz.jsonl", "--overwrite"], 2, "--overwrite does nothing without -o, --markdown or --report"),
         (["--eval", "quiz.jsonl", "-o", "-", "--json"], 2, "--json and -o -: both want standard output"),
-        (["--eval", "quiz.jsonl", "-o", "o.csv", "--remove", "spans"], 2, "--remove spans: that takes a folder"),
+        (
+            ["--eval", "quiz.jsonl", "-o", "o.csv", "--remove", "spans", "--engine", "spark"],
+            2,
+            "--remove spans on Spark: that takes a folder",
+        ),
         (["--eval", "quiz.jsonl", "--encoding", "idna"], 2, "encoding='idna' is not an encoding"),
         (["--eval", "quiz.jsonl", "--threshold", "2"], 2, "threshold=2.0 is not above 0 and at most 1"),
         (["--eval", "quiz.jsonl", "--markdown", "quiz.jsonl", "--overwrite"], 2, "quiz.jsonl"),

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -65,11 +67,67 @@ def test_an_output_is_proved_as_far_as_it_was_read(tmp_path: Path, monkeypatch: 
         ns.verify("out")
 
 
-def test_what_has_no_texts_is_refused(tmp_path: Path) -> None:
-    """And what is no index, or is not there; columns that it cannot have."""
-    for store, said in (("shingles", "stores shingles"), ("sketch", "stores sketches")):
-        with pytest.raises(ConfigError, match=f"{said}, and no texts"):
-            ns.dedup(["a"], against=_index(tmp_path / f"{store}.ns", ["a"], store))
+LONG = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen"
+JUDGED = [f"{LONG} eighteen", "short", "quite other words here", "SHORT!", f"{LONG} eighteen", ""]
+
+
+@pytest.mark.parametrize("store", ["shingles", "sketch"])
+def test_what_has_no_texts_is_asked(tmp_path: Path, store: str) -> None:
+    """It removes what it knows, by its own methods; what it does not know is compared with all else."""
+    index = _index(tmp_path / "seen.ns", ["other words", LONG, "short"], store)
+    found = ns.dedup(JUDGED, against=(index, ["quite other words here", ""]))
+    columns = ["row", "witness_id", "similarity", "measure", "layer"]
+    with ns.Index.open(index) as opened:
+        (own,) = opened.query(JUDGED[0])
+    expected = [
+        (0, "seen1", own.similarity, own.measure, "index"),
+        (1, "seen2", 1.0, own.measure, "index"),
+        (2, "against:0", 1.0, "jaccard", "text"),
+        (3, "seen2", 1.0, own.measure, "index"),
+        (4, "seen1", own.similarity, own.measure, "index"),
+    ]
+    assert expected == [tuple(row[name] for name in columns) for row in found.removals.to_pylist()]
+    (again,) = ns.dedup([LONG, JUDGED[0]]).removals.column("similarity").to_pylist()
+    assert store == "sketch" or own.similarity == again
+    stats = found.stats
+    assert (11, 5, 1, 5, 4, 2) == (
+        stats.documents, stats.against, stats.kept, stats.removed, stats.known_copies, stats.empty
+    )  # fmt: skip
+    found.report(tmp_path / "page.json")
+    assert [] == ns.dedup(JUDGED[:1], against=index, method=ns.Jaccard(threshold=0.99)).removals.to_pylist()
+
+
+def test_what_an_index_said_is_asked_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By `verify`, which refuses another word; and the run can be run again."""
+    monkeypatch.chdir(tmp_path)
+    _index(Path("seen.ns"), ["other words", LONG], "shingles")
+    Path("new.jsonl").write_text(
+        f'{{"text": "{LONG} x", "url": "http://1/#a"}}\n{{"text": "new", "url": "http://2/"}}\n'
+    )
+    done = run("dedup", "new.jsonl", "--against", "seen.ns", "--use", "url,text", "-o", "out")
+    assert (0, True) == (done.exit_code, "known 1 to an index that was asked" in " ".join(done.stdout.split())), (
+        done.output
+    )
+    assert ns.verify("out").holds, ns.verify("out")
+    assert ["seen1"] == ns.rerun("out").removals.column("witness_id").to_pylist()
+    with ns.Index.open("seen.ns") as index:
+        index.add([{"id": "later", "text": f"{LONG} x"}])
+    assert ns.verify("out").holds
+    removed = pq.read_table("out/removed.parquet")
+    at = removed.schema.get_field_index("similarity")
+    pq.write_table(removed.set_column(at, "similarity", pa.array([0.9])), "out/removed.parquet")
+    assert any("and says jaccard" in problem.what for problem in ns.verify("out").problems)
+
+
+def test_what_no_index_can_answer_is_refused(tmp_path: Path) -> None:
+    """What is no index, or is not there; columns that it cannot have; what only texts could tell."""
+    asked = _index(tmp_path / "asked.ns", ["a"], "shingles")
+    with pytest.raises(ConfigError, match=r"group_by='lang' and .*stores no texts"):
+        ns.dedup([{"text": "a", "lang": "en"}], against=asked, group_by="lang")
+    with pytest.raises(ConfigError, match=r"pairs and .*stores no texts"):
+        ns.pairs(["a"], against=asked)
+    with pytest.raises(ConfigError, match="an index was asked"):
+        ns.dedup(["a"], against=asked).at(threshold=0.9)
     (tmp_path / "odd.ns").write_text("odd")
     for name in ("none.ns", "odd.ns"):
         with pytest.raises(StoreError):

@@ -128,3 +128,33 @@ def test_web_pages_are_not_cut(tmp_path: Path) -> None:
         with pytest.raises(ConfigError, match=r"remove=spans: .* holds web pages"):
             found.write(tmp_path / "out", remove="spans")
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("ending", [".jsonl", ".csv", ".parquet", ".arrow"])
+def test_several_sources_become_one_file(tmp_path: Path, ending: str) -> None:
+    """Lines, columns, folders of texts and what is in memory, whatever the format of the file."""
+    home = tmp_path / "in"
+    (home / "part=1").mkdir(parents=True)
+    (home / "part=1" / "a.jsonl").write_text("".join(json.dumps({"text": text}) + "\n" for text in TEXTS), "utf-8")
+    pq.write_table(TABLE.select(["text"]), home / "b.parquet")
+    (home / "c.txt").write_text(str(TEXTS[0]), "utf-8")
+    (home / "d.txt").write_text(ITEM, "utf-8")
+    found = ns.leaks((home, TABLE.select(["text"])), EVALS)
+    left = [*LEFT[:3], None]
+    for remove, texts in (("spans", [*left, *left, LEFT[0], *left]), ("documents", [TEXTS[1], None] * 3)):
+        stats = found.write(tmp_path / f"{remove}{ending}", remove=remove)
+        assert (stats.documents - stats.removed.documents) == len(texts)
+        out = ns.leaks(tmp_path / f"{remove}{ending}", EVALS, text_column="text")
+        assert (len(texts), 0) == (out.stats.documents, out.stats.leaked)
+        kept = ns.dedup(tmp_path / f"{remove}{ending}", method="digest", text_column="text").kept()
+        assert {text or "" for text in texts} == {text or "" for text in kept.column("text").to_pylist()}
+        assert {"part", "text"} <= set(kept.column_names)
+
+
+def test_a_file_alone_is_copied_as_it_was(tmp_path: Path) -> None:
+    """In its own format only what is cut or left out makes a difference, and it says how it was made."""
+    pq.write_table(TABLE, tmp_path / "a.parquet", row_group_size=2)
+    ns.leaks(tmp_path / "a.parquet", EVALS, text_column="text").write(tmp_path / "b.parquet", remove="spans")
+    assert KEPT == pq.read_table(tmp_path / "b.parquet").replace_schema_metadata(None)
+    assert 3 == pq.ParquetFile(tmp_path / "b.parquet").num_row_groups
+    assert 3 == ns.rerun(tmp_path / "b.parquet", against=EVALS).stats.leaked_documents

@@ -146,7 +146,8 @@ class Stats:
             `left_by_bits`, which are compared item by item; and of sets the `items` of both that were passed so.
         exact_copies: removed documents that equal their witness byte for byte.
         near_copies: the others that the method removed, or a copy of theirs byte for byte.
-        other_copies: the rest, which layers before it removed: by their URL or by what they say of themselves.
+        other_copies: the rest, which layers before it removed: since an index that was asked knows them, by their URL
+            or by what they say of themselves.
         removed: all of them.
         kept: the rest of the documents that were to be judged.
         clusters: keepers that are the witness of another document.
@@ -228,6 +229,11 @@ class Stats:
     room: dict[str, Any] = field(default_factory=dict)
     recipe: dict[str, Any] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def known_copies(self) -> int:
+        """Of the other copies, those that an index knows which was asked."""
+        return sum(layer["removed"] for layer in self.layers if layer["layer"] == "index")
 
     @classmethod
     def of(cls, record: Mapping[str, Any]) -> "Stats":

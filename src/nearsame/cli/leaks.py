@@ -87,7 +87,7 @@ _RULE = options.section(
         "--output",
         metavar="DIR",
         writes=options.BY_NAME,
-        help="The folder to write; or by its ending one file of spans, as in leaks.jsonl; - for JSON lines.",
+        help="The folder to write; or by its ending one file, or - for JSON lines: of spans, with --remove of TRAIN.",
         stands="none",
     ),
     options.spec(
@@ -95,7 +95,8 @@ _RULE = options.section(
         type=options.words(LeakRemoval),
         default="none",
         metavar="WHAT",
-        help="DIR gets kept/, the training data without the documents or the spans in which an item was found.",
+        help="Write the training data, too (as a folder, in kept/), without the documents or the spans in which an item"
+        " was found; as one file or to -, only these.",
         stands="none",
     ),
     options.spec(
@@ -157,7 +158,7 @@ def leaks(**given: Any) -> int:
 def _written(found: Any, given: dict[str, Any]) -> Any:
     """Write what is asked for; the counts, with those of what was removed."""
     stats, overwrite = found.stats, given["overwrite"]
-    if given["output"] not in (None, "-"):
+    if given["output"] is not None:
         stats = found.write(given["output"], remove=given["remove"], overwrite=overwrite)
     if given["markdown"] is not None:
         found.write_markdown(given["markdown"], overwrite=overwrite)
@@ -171,11 +172,8 @@ def _show(found: Any, record: dict[str, Any], given: dict[str, Any]) -> None:
     from nearsame.outputs import console
     from nearsame.outputs.destinations import meaning
     from nearsame.outputs.leaks import show_leaks
-    from nearsame.outputs.lists import json_lines
 
     place = given["output"]
-    if place == "-":
-        json_lines(found.spans, sys.stdout.buffer)
     if given["as_json"]:
         console.print_json(record)
     elif not given["quiet"]:
@@ -207,10 +205,9 @@ def _check(given: dict[str, Any]) -> None:
         raise ConfigError("--json and -o -: both want standard output", hint="Leave one out.")
     if given["output"] == "-" and given["overwrite"] and given["markdown"] is None and given["report"] is None:
         raise ConfigError("--overwrite does nothing with -o -", hint="Leave it out.")
-    if given["remove"] == "none":
-        meaning(given["output"])
-        return
-    require_folder(given["output"], f"--remove {given['remove']}")
+    meaning(given["output"])
+    if given["remove"] != "none" and given["engine"] != "local":
+        require_folder(given["output"], f"--remove {given['remove']} on Spark")
     if given["remove"] == "spans" and given["engine"] == "local":
         _check_spans(given)
 

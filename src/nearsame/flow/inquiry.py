@@ -3,16 +3,18 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from nearsame.clock import Clock
 from nearsame.engines.checkpoints import Checkpoints
 from nearsame.engines.local import Local
 from nearsame.engines.space import num_bytes
 from nearsame.errors import ConfigError
+from nearsame.flow.asked import Known
 from nearsame.flow.checks import chosen_codes, chosen_ties, chosen_vectors
 from nearsame.flow.decisions import Decisions
 from nearsame.flow.evidence import OneForm
+from nearsame.flow.layers import INDEX
 from nearsame.flow.options import RunOptions
 from nearsame.flow.page_reading import with_encoding, with_max_record, with_pages
 from nearsame.recipes.arguments import require_number
@@ -39,12 +41,36 @@ class Inquiry:
     within: bool = True
     listing: bool = False
     decisions: Decisions | None = None
+    indexes: tuple[Known, ...] = ()  # that are asked
     clock: Clock | None = None  # of a run that has begun
 
     def __post_init__(self) -> None:
         for name in ("threads", "batch_rows"):
             if (number := self.options.get(name)) is not None:
                 require_number(name, number, 1)
+
+    def asking(self, indexes: Sequence[Known]) -> Self:
+        """The same with indexes that are asked, in a layer before all others.
+
+        Raises:
+            ConfigError: What is asked of the run cannot be asked of them.
+        """
+        if not indexes:
+            return self
+        asked = {
+            "pairs": self.listing,
+            "decisions": self.decisions is not None,
+            f"group_by={self.settings.get('group_by')!r}": "group_by" in self.settings,
+            f"method={self.method.name}": self.method.is_textless or self.method.across_only,
+        }
+        for what, is_asked in asked.items():
+            if is_asked:
+                message = f"{what} and {indexes[0].where}: this index stores no texts, and only says what is like it"
+                hint = "Ask it with nearsame index query, or create it with --store text: then texts are compared."
+                raise ConfigError(message, hint=hint)
+        used = (INDEX, *(self.layers or ("text",)))
+        told = {"use": list(used), "urls": self.urls.record(), "indexes": [known.record for known in indexes]}
+        return replace(self, layers=used, indexes=tuple(indexes), settings={**self.settings, **told})
 
     def engine(self, identity: dict[str, Any] | None = None, growth: float = 1) -> Local:
         """This machine; with the identity of the run, in its work directory."""

@@ -6,7 +6,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -14,22 +14,27 @@ import pyarrow as pa
 from nearsame import schemas
 from nearsame.answers.stats import Stats
 from nearsame.arrow import Rows
+from nearsame.clock import Clock
 from nearsame.errors import ConfigError
+from nearsame.files.inputs import Inputs
 from nearsame.flow.runs import Run
 from nearsame.outputs import folder
 from nearsame.outputs.annotations import Verdict
-from nearsame.outputs.tables import mask_table
+from nearsame.outputs.tables import RowNames, mask_table
 from nearsame.outputs.writing import copy_parts, num_bytes
 from nearsame.sources import Annotations, Part, TextFolder
 from nearsame.sources.folder_keys import of_positions
 from nearsame.sources.manifest import manifest
+from nearsame.sources.reading import Reading
 from nearsame.sources.revisits import Revisiting, require_archives, with_revisits
 from nearsame.sources.select import together
 from nearsame.sources.targets import with_own_targets
 from nearsame.stages.clusters.keepers import Decided
 from nearsame.stages.texts.page_text import PageTexts
 
-__all__ = ["Choices", "Picked", "as_copied", "chosen_of", "led_out", "records", "said_of", "table_of", "write"]
+__all__ = [
+    "Choices", "Picked", "ReadRecords", "as_copied", "chosen_of", "led_out", "records", "said_of", "table_of", "write"
+]  # fmt: skip
 
 _NONE = np.zeros(0, np.int64)
 _ASCENDING = {"use_dictionary": False, "column_encoding": "DELTA_BINARY_PACKED"}
@@ -88,6 +93,34 @@ class Choices:
         return {name: chosen for name, chosen in choices.items() if chosen or name not in _SELDOM}
 
 
+class ReadRecords(Protocol):
+    """Whatever has read records, some of which are to be written: a run, or a search for leaks."""
+
+    @property
+    def reading(self) -> Reading:
+        """What was read."""
+
+    @property
+    def names(self) -> RowNames:
+        """What rows are called."""
+
+    @property
+    def said_by_folders(self) -> dict[str, list[pa.Array | None]]:
+        """What names of folders say of the judged side, by part."""
+
+    @property
+    def extract(self) -> PageTexts | None:
+        """What takes the text out of pages, where there are some."""
+
+    @property
+    def inputs(self) -> Inputs:
+        """Every file that was read."""
+
+    @property
+    def clock(self) -> Clock:
+        """Of the steps."""
+
+
 class Picked(NamedTuple):
     """Positions of a part: those that are wanted, and those of all its other records."""
 
@@ -95,6 +128,7 @@ class Picked(NamedTuple):
     wanted: Rows
     unwanted: Rows  # among those that could be read
     unreadable: Rows
+    cuts: Any = None  # Cuts, out of those that are wanted
 
     @property
     def others(self) -> Rows:
@@ -115,7 +149,7 @@ def records(run: Run, decided: Decided, *, stay: bool) -> Any:
     return together([table_of(run, chosen) for chosen in picked], [part.name for part in parts])
 
 
-def chosen_of(run: Run, decided: Decided, *, stay: bool) -> Iterator[Picked]:
+def chosen_of(run: ReadRecords, decided: Decided, *, stay: bool) -> Iterator[Picked]:
     """The positions that stay, or go, of each part of the judged side."""
     reading, origins = run.reading, run.names.origins
     gone = np.zeros(len(origins), np.bool_)
@@ -130,17 +164,18 @@ def chosen_of(run: Run, decided: Decided, *, stay: bool) -> Iterator[Picked]:
         yield Picked(part, wanted, unwanted, unreadable)
 
 
-def table_of(run: Run, chosen: Picked) -> pa.Table:
+def table_of(run: ReadRecords, chosen: Picked) -> pa.Table:
     """The wanted records of a part, of web pages with their texts, and what names of folders say of them."""
     table = chosen.part.take(chosen.wanted, chosen.others, run.reading.columns)
     table = _with_texts(table, run.extract) if chosen.part.pages else table
+    table = table if chosen.cuts is None else chosen.cuts.among(chosen.wanted).table(table, 0)
     for name, values in said_of(run, chosen.part).items():
         if name not in table.column_names and len(table) == chosen.wanted.size:
             table = table.append_column(name, of_positions(values, chosen.part, chosen.wanted))
     return table
 
 
-def said_of(run: Run, part: Part) -> dict[str, pa.Array]:
+def said_of(run: ReadRecords, part: Part) -> dict[str, pa.Array]:
     """What names of folders say of the files of a part."""
     at = next(number for number, other in enumerate(run.reading.parts) if other is part)
     said = {name: values[at] for name, values in run.said_by_folders.items()}

@@ -2,6 +2,7 @@
 
 1. Layers run in the order of `LAYERS`, cheapest first, however they are asked for; what one removes enters no later
    one. Where `url` is asked for, `url-guess` follows it: what only a guess about URLs brings together is compared.
+   Before all of them, indexes that store no texts are asked (asked.py): what they know is a witness to the end.
 2. Every other layer is the flow of `Digest` over one string of each document: its canonical URL, the URL that it says
    it really is, the digest of its payload, or its text (of a page, what the method compares). Equal strings are
    compared, not only hashed.
@@ -27,6 +28,7 @@ from nearsame.clock import Clock
 from nearsame.engines.base import Machine
 from nearsame.errors import ConfigError
 from nearsame.flow.arrays import Arrays, groups_of, placed
+from nearsame.flow.asked import MEASURES, Known, asked
 from nearsame.flow.contents import Contents, digested
 from nearsame.flow.corpus import State
 from nearsame.flow.evidence import OneForm, PageFacts
@@ -45,6 +47,7 @@ from nearsame.stages.features.document_facts import About, Describe
 
 __all__ = [
     "GUESSED",
+    "INDEX",
     "Layer",
     "Layering",
     "Layers",
@@ -59,6 +62,7 @@ __all__ = [
 
 
 GUESSED: Final = "url-guess"  # the layer that comes with `url`
+INDEX: Final = "index"  # the one that comes with indexes that are asked
 _PRIORITY = Keep((Policy("min", "priority"),))  # of what is left: the order that the first layer went by
 
 _BATCH = 1 << 16
@@ -73,6 +77,7 @@ class Layer(NamedTuple):
     num_entered: int  # documents that it looked at
     decided: Decided
     measure: OwnLayer | ReportedMeasure  # what its similarities are
+    measures: Rows | None = None  # where they are not all the same: the number in MEASURES of each
 
 
 class Settled(NamedTuple):
@@ -80,7 +85,7 @@ class Settled(NamedTuple):
 
     decided: Decided
     layer: Rows  # number in `use`
-    measure: Rows  # number in `use` of the layer whose similarity it is
+    measure: Rows  # number in `Layers.measures` of what its similarity is
     via: Rows  # the witness in the own layer, where a later one removed it; else -1
     chained: Mask  # never compared with the witness: only with `via`
 
@@ -95,7 +100,8 @@ class Layers:
         about: every document, as it was read; of pages the bytes.
         priority: of every document its place in the order of --keep.
         contents: their texts, as far as they were looked at.
-        notes: what one must know of the priority.
+        notes: what one must know of the priority, and of indexes.
+        num_asked: documents of indexes, which have no texts here.
     """
 
     use: tuple[OwnLayer, ...]
@@ -104,6 +110,13 @@ class Layers:
     priority: Rows
     contents: Contents
     notes: tuple[str, ...] = ()
+    num_asked: int = 0
+
+    @property
+    def measures(self) -> list[str | None]:
+        """What similarities are: of each layer in turn (None: as the method has it), then what an index may say."""
+        own = {layer.name: layer.measure for layer in self.done}
+        return [*map(own.get, self.use), *MEASURES]
 
     @property
     def gone(self) -> Mask:
@@ -172,7 +185,8 @@ class Layers:
             witness[rows] = np.where(later, witness[own], own)
             num[rows] = np.where(later, num[own], done.decided.nums)
             den[rows] = np.where(later, den[own], done.decided.dens)
-            measure[rows] = np.where(later, measure[own], number)
+            said = number if done.measures is None else len(self.use) + done.measures
+            measure[rows] = np.where(later, measure[own], said)
             chained[rows] = later & (chained[own] | (done.name != "digest"))
             via[rows] = np.where(later, own, _NONE)
             layer[rows] = number
@@ -241,6 +255,7 @@ class Layering:
         within: whether documents of the judged side are compared with each other.
         guesses: which texts are near enough where URLs are one by a guess.
         group_by: what two documents must have in common.
+        indexes: what is asked before.
     """
 
     use: tuple[OwnLayer, ...]
@@ -248,54 +263,77 @@ class Layering:
     within: bool
     guesses: Method
     group_by: str | None = None
+    indexes: Sequence[Known] = ()
 
 
-def first(pages: PageFacts, asked: Layering, engines: tuple[Machine, Machine], clock: Clock) -> Layers:
+def first(pages: PageFacts, asking: Layering, engines: tuple[Machine, Machine], clock: Clock) -> Layers:
     """Read all documents, and run every layer but `text`.
 
     Args:
         pages: What is known of the documents.
-        asked: Which layers, and how they decide.
+        asking: Which layers, and how they decide.
         engines: Where layers run, and where texts are taken out of pages: a work directory keeps these.
         clock: Counts seconds.
     """
-    use, within, guesses, reading, engine = asked.use, asked.within, asked.guesses, pages.reading, engines[0]
+    use, within, guesses, reading, engine = asking.use, asking.within, asking.guesses, pages.reading, engines[0]
     reading.columns = replace(reading.columns, room=RecordRoom(engine.record_bytes))
     seed = getattr(guesses, "seed", 0)
     with clock("features", reading.size_bytes):
         texts = digested(_as_they_are(reading), engine, seed)
         about = Describe.close(engine.fold(texts, Describe()))
-    if asked.group_by is not None:
-        engines[0].groups = engines[1].groups = groups_of(reading, asked.group_by)
-    priority, notes = placed(order_of(asked.keep), asked.keep, about, reading)
+    if asking.group_by is not None:
+        engines[0].groups = engines[1].groups = groups_of(reading, asking.group_by)
+    priority, notes = placed(order_of(asking.keep), asking.keep, about, reading)
     contents, empty, done = Contents(about, flow=texts), about.sizes == 0, list[Layer]()
-    left = np.ones(priority.size, np.bool_)
+    left, num_asked = np.ones(priority.size, np.bool_), sum(len(known.part.table) for known in asking.indexes)
 
     def read_pages(known: Contents, left: Mask) -> Contents:
         wanted = _compared(known.about, left, done)
         return Contents.of_pages(reading, wanted, priority, engines[1], seed) if wanted.any() else known
 
     for name in use:
-        if reading.pages and contents.texts is None and name in ("digest", "text"):
+        if reading.pages and contents.texts is None and name in (INDEX, "digest", "text"):
             contents = read_pages(contents, left)
             empty = contents.about.sizes == 0
         if name == "text":
             break
         with clock(f"layer {name}"):
-            entering = left if name in _TEXTLESS else left & ~empty
-            if name == GUESSED:
+            entering, measures = left if name in _TEXTLESS else left & ~empty, None
+            if name == INDEX:
+                decided, measures, notes = _known(asking, reading, contents.texts, entering, notes)
+            elif name == GUESSED:
                 decided = confirmed(pages, entering, guesses, Ranked(about, priority, within), engine)
             else:
                 flow = contents.flow if name == "digest" else digested(_documents(_names(pages, name)), engine, seed)
                 best = engine.collapse(engine.only(flow, entering), priority + empty * priority.size)
                 decided = _with_text(inherit(NOBODY, best, reading.num_against, within=within), empty)
-            done.append(Layer(name, int(entering.sum()), decided, guesses.reports if name == GUESSED else name))
+            measure = guesses.reports if name == GUESSED else name
+            entered = int(entering.sum()) - (num_asked if name in _TEXTLESS else 0)
+            done.append(Layer(name, entered, decided, measure, measures))
             left[decided.rows] = False
     if reading.pages and contents.texts is None:
         contents = read_pages(contents, np.zeros_like(left))
     if reading.pages:
         contents = contents.passed_on([layer.decided for layer in done], about)
-    return Layers(use, tuple(done), about, priority, contents, notes)
+    return Layers(use, tuple(done), about, priority, contents, notes, num_asked)
+
+
+def _known(
+    asking: Layering, reading: Reading, texts: Any, entering: Mask, notes: tuple[str, ...]
+) -> tuple[Decided, Rows, tuple[str, ...]]:
+    """What indexes say: who goes, by which measures, and what one must know of it besides."""
+    again = Left.of(reading, ~entering, np.arange(entering.size))
+    decided, measures, crowded = asked(asking.indexes, reading, again if texts is None else texts, entering)
+    if texts is None and again.num_documents != entering.size:
+        raise changed()
+    reading.require_unchanged()
+    if crowded:
+        documents = "1 document has" if crowded == 1 else f"{crowded:,} documents have"
+        told = (
+            f"{documents} much in common with very many of an index; not all of these were compared, and none is near"
+        )
+        notes = (*notes, told)
+    return decided, measures, notes
 
 
 def _compared(about: About, left: Mask, done: Sequence[Layer]) -> Mask:

@@ -20,7 +20,7 @@ from nearsame.answers.stats import Stats
 from nearsame.arrow import Rows
 from nearsame.files.compressions import compressor
 from nearsame.flow.calls import metadata_of, with_call
-from nearsame.flow.kept import Picked, chosen_of, said_of, table_of
+from nearsame.flow.kept import Picked, ReadRecords, chosen_of, said_of, table_of
 from nearsame.flow.runs import Run
 from nearsame.outputs import folder, lists
 from nearsame.outputs.destinations import Destination
@@ -33,7 +33,7 @@ from nearsame.sources.parts import FilePart
 from nearsame.sources.select import together
 from nearsame.stages.clusters.keepers import Decided
 
-__all__ = ["write_one"]
+__all__ = ["poured", "write_one"]
 
 _PIECE = 64 << 10
 _FILES = 4_096  # texts of a folder that are held at once
@@ -48,18 +48,33 @@ def write_one(  # noqa: PLR0913  (what was decided about what, where it goes, an
         OutputError: The file cannot be written, or would be a source; or its format has no form for some column.
         SourceError: A source is not what it was.
     """
-    kept = list(chosen_of(run, decided, stay=True))
+    how = {"call": run.call, "recipe": stats.recipe, "written": {"drop_unreadable": drop_unreadable}}
+    out = poured(run, list(chosen_of(run, decided, stay=True)), place, how, overwrite=overwrite)
+    written = {} if out is None else {"writing": {"documents": stats.kept, "out": out}}
+    return replace(stats, seconds=run.seconds, bytes={**stats.bytes, **written})
+
+
+def poured(
+    run: ReadRecords, kept: Sequence[Picked], place: Destination, how: dict[str, Any], *, overwrite: bool
+) -> int | None:
+    """Write what was picked of each part as one file, or to standard output; how many bytes the file has.
+
+    Args:
+        run: What has read it.
+        kept: What was picked.
+        place: Where it goes.
+        how: How it was made, which the file says where it can.
+        overwrite: Whether a file that exists is replaced.
+    """
     if place.is_stream:
         run.inputs.require_unchanged()
         with run.clock("writing", run.reading.size_bytes):
-            _print(_lines(run, kept, drop_unreadable=drop_unreadable))
-        return replace(stats, seconds=run.seconds)
+            _print(_lines(run, kept, drop_unreadable=how["written"].get("drop_unreadable", False)))
+        return None
     there = folder.require_place(place.typed, run.inputs, folder=False, overwrite=overwrite)
     with folder.appearing(there) as made, run.clock("writing", run.reading.size_bytes):
-        how = {"call": run.call, "recipe": stats.recipe, "written": {"drop_unreadable": drop_unreadable}}
         _write(run, kept, place, made, how)
-        written = {"documents": stats.kept, "out": made.stat().st_size}
-    return replace(stats, seconds=run.seconds, bytes={**stats.bytes, "writing": written})
+        return made.stat().st_size
 
 
 def _print(lines: Iterator[Any]) -> None:
@@ -71,16 +86,16 @@ def _print(lines: Iterator[Any]) -> None:
     sys.stdout.buffer.flush()
 
 
-def _write(run: Run, kept: Sequence[Picked], place: Destination, made: Path, how: dict[str, Any]) -> None:
-    drop_unreadable = how["written"]["drop_unreadable"]
+def _write(run: ReadRecords, kept: Sequence[Picked], place: Destination, made: Path, how: dict[str, Any]) -> None:
+    drop_unreadable = how["written"].get("drop_unreadable", False)
     form, only = place.form.name if place.form else "", kept[0].part
     packing = (only.format, only.compression) if isinstance(only, FilePart) and not said_of(run, only) else None
     if len(kept) == 1 and packing == (form, place.compression):
-        removed = _removed(kept[0], drop_unreadable=drop_unreadable)
+        removed, cuts = _removed(kept[0], drop_unreadable=drop_unreadable), kept[0].cuts
         if isinstance(only, (Feather, Parquet)):
-            only.copy(made, removed, drop_unread=drop_unreadable, metadata=metadata_of(how))
+            only.copy(made, removed, cuts, drop_unread=drop_unreadable, metadata=metadata_of(how))
         else:
-            only.copy(made, removed, drop_unread=drop_unreadable)
+            only.copy(made, removed, cuts, drop_unread=drop_unreadable)
     elif form == "jsonl":
         with made.open("wb") as raw, compressor(raw, place.compression) as out:
             out.writelines(_lines(run, kept, drop_unreadable=drop_unreadable))
@@ -89,12 +104,15 @@ def _write(run: Run, kept: Sequence[Picked], place: Destination, made: Path, how
         lists.write_as(place, with_call(together(tables, [chosen.part.name for chosen in kept]), how), made)
 
 
-def _lines(run: Run, kept: Sequence[Picked], *, drop_unreadable: bool) -> Iterator[Any]:
+def _lines(run: ReadRecords, kept: Sequence[Picked], *, drop_unreadable: bool) -> Iterator[Any]:
     """The documents that stay as JSON lines."""
     for chosen in kept:
         if isinstance(chosen.part, JsonLines):
             removed = _removed(chosen, drop_unreadable=drop_unreadable)
-            lines, said = chosen.part.lines(removed, drop_unread=drop_unreadable), said_of(run, chosen.part)
+            lines, said = (
+                chosen.part.lines(removed, chosen.cuts, drop_unread=drop_unreadable),
+                said_of(run, chosen.part),
+            )
             more = {name: values[0].as_py() for name, values in said.items()}
             yield from extend_lines(lines, more) if more else lines
             continue

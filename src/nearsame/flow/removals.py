@@ -100,7 +100,8 @@ class Removals:
         if self.settled is None or self.layers is None:
             return ~self.chained
         names = np.array([name in ("text", GUESSED) for name in self.layers.use])
-        return np.asarray(names[self.settled.measure] & ~self.settled.chained & ~self.chained)
+        by_layer = names[np.minimum(self.settled.measure, names.size - 1)] & (self.settled.measure < names.size)
+        return np.asarray(by_layer & ~self.settled.chained & ~self.chained)
 
     @cached_property
     def same_text(self) -> Mask:
@@ -124,8 +125,7 @@ class Removals:
             measures = pc.if_else(pa.array(self.chained), "component", measures)
         if self.settled is None or self.layers is None:
             return measures
-        own = {layer.name: layer.measure for layer in self.layers.done}
-        layers = pa.array([own.get(name) for name in self.layers.use], pa.string())
+        layers = pa.array(self.layers.measures, pa.string())
         measures = pc.coalesce(layers.take(pa.array(self.settled.measure)), measures)
         return pc.if_else(pa.array(self.settled.chained), "chain", measures)
 
@@ -268,7 +268,7 @@ class Removals:
         if self.layers is None or self.settled is None:
             return ()
         entered = {layer.name: layer.num_entered for layer in self.layers.done}
-        left = int((~self.layers.gone).sum())
+        left = int((~self.layers.gone).sum()) - self.layers.num_asked
         via, witnesses = self.settled.via, self.decided.witnesses
         rows, sizes = self.decided.rows, self.layers.contents.about.sizes
         other = ~self.layers.same_text(rows, np.where(via < 0, witnesses, via)) & (sizes[rows] > 0)

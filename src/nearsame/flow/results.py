@@ -138,8 +138,11 @@ class Result(Offers):
         """The result at a higher threshold, decided again on the stored keys and features.
 
         Raises:
-            ConfigError: The threshold is lower than the run's, or the method has none.
+            ConfigError: The threshold is lower than the run's, the method has none, or an index was asked.
         """
+        if "indexes" in self.run.settings:
+            message = f"threshold={threshold}: an index was asked, which knows its answers of one threshold"
+            raise ConfigError(message, hint="Run again with the higher threshold.")
         least, higher = self.run.state.method.least, self.method.raised(threshold)
         if higher.least < least:
             message = f"threshold={threshold} is below the run's own, {float(least)}: its keys may miss pairs"

@@ -1,10 +1,10 @@
-"""Indexes as documents to compare with: those that store texts, read as they are and never changed.
+"""Indexes as documents to compare with, read as they are and never changed.
 
-1. Their texts are compared as those of any source, by the method of the run: so the settings of the index do not
-   matter, and what is promised is what the run promises. Shingles and sketches are hashes by the settings of the
-   index: no method of other settings can use them, MinHash's sketches miss pairs that an exact join promises, and
-   nobody could prove a removal again whose witness has no text. So an index of these is refused.
-2. What is read is one snapshot: the documents up to the last that was there, which `verify` reads again.
+1. Texts are compared as those of any source, by the method of the run: so the settings of the index do not matter, and
+   what is promised is what the run promises.
+2. Shingles and sketches are hashes by the settings of the index, which no method of other settings can use. Documents
+   of such an index have no text here: it is asked (asked.py).
+3. What is read is one snapshot: the documents up to the last that was there, which `verify` reads again.
 """
 
 import os
@@ -21,11 +21,11 @@ from nearsame.sources.spool import spooled
 from nearsame.stores import open_store
 from nearsame.stores.base import Reader
 
-__all__ = ["extent", "index_name", "is_index", "remark", "stored"]
+__all__ = ["extent", "has_texts", "index_name", "is_index", "remark", "stored"]
 
 _ENDING, _SERVERS = ".ns", ("postgresql://", "postgres://")
 _PAGE = 1_000
-_LAST = b"last number"
+_LAST, _KIND = b"last number", b"store"
 
 
 def is_index(source: Any) -> bool:
@@ -56,7 +56,7 @@ def stored(where: str, columns: Columns, upto: Sequence[int] | None = None) -> M
         upto: The extent that another run has read: no more is.
 
     Raises:
-        ConfigError: It stores no texts, or they are not what is compared.
+        ConfigError: Texts are not what is compared.
         StoreError: It is none, or cannot be read.
         SourceError: It is not what that run has read.
     """
@@ -66,45 +66,47 @@ def stored(where: str, columns: Columns, upto: Sequence[int] | None = None) -> M
             message = f"{name} is an index, which has no column {column!r} (--{option}-column)"
             raise ConfigError(message, hint="Compare with the source of the index.")
     store = open_store(where, read_only=True)
+    kind = store.settings.get("store", "")
     try:
-        kind = store.settings.get("store")
-        if kind != "text":
-            message = f"{where} stores {'sketches' if kind == 'sketch' else 'shingles'}, and no texts to compare with"
-            hint = (
-                "Create it with --store text: hashes of one recipe prove no removal."
-                " Or add to it what resembles none of its documents, with nearsame index add --if-new."
-            )
-            raise ConfigError(message, hint=hint)
         with store.reading() as reader:
             last = reader.last_number() if upto is None else upto[0]
-            table = spooled(_batches(reader, columns.of_side(against=True), last), where)
+            batches = _batches(reader, columns.of_side(against=True), last, text=kind == "text")
+            table = spooled(batches, where)
     finally:
         store.close()
     if upto is not None and len(table) != upto[1]:
         message = f"{where} has {len(table):,} of the {upto[1]:,} documents that were compared with"
         raise SourceError(message, hint="Compare with a copy of the index that nobody changes.")
-    return Memory(table.replace_schema_metadata({_LAST: str(last).encode()}), name)
+    return Memory(table.replace_schema_metadata({_LAST: str(last).encode(), _KIND: kind.encode()}), name)
 
 
 def extent(part: Memory) -> tuple[int, int]:
     """How far an index was read: the number of its last document, and how many there were."""
-    metadata: Mapping[bytes, bytes] = part.table.schema.metadata or {}
-    return int(metadata[_LAST]), len(part.table)
+    return int(_metadata(part)[_LAST]), len(part.table)
+
+
+def has_texts(part: Memory) -> bool:
+    """Whether its documents have their texts, which are compared; else it is asked."""
+    return _metadata(part)[_KIND] == b"text"
 
 
 def remark(part: Memory) -> str:
-    """What one must know of it."""
+    """What one must know of one that has texts."""
     return (
         f"{len(part.table):,} documents of the index {part.name.removeprefix('against/')} are compared by their texts"
     )
 
 
-def _batches(reader: Reader, columns: Columns, last: int) -> Iterator[pa.Table]:
+def _metadata(part: Memory) -> Mapping[bytes, bytes]:
+    return part.table.schema.metadata or {}
+
+
+def _batches(reader: Reader, columns: Columns, last: int, *, text: bool) -> Iterator[pa.Table]:
     names = [columns.id or "id", columns.text or columns.html or "text", columns.beside[0]]
     schema = pa.schema(dict(zip(names, (pa.string(), pa.large_string(), pa.string()), strict=True)))
     yield schema.empty_table()
     after = 0
-    while rows := reader.page(after, _PAGE, text=True):
+    while rows := reader.page(after, _PAGE, text=text):
         after = rows[-1].number
         whole = [row for row in rows if row.number <= last]
         texts = pa.array([row.text and zlib.decompress(row.text) for row in whole], pa.large_binary())

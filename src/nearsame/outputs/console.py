@@ -86,8 +86,7 @@ class Report:
             self._row("  exact copies", stats.exact_copies, "the same text")
         if stats.near_copies:
             self._row("  near copies", stats.near_copies, near(stats))
-        if stats.other_copies:
-            self._row("  not by text", stats.other_copies, "by what URLs and pages say of themselves")
+        self._others(stats)
         if stats.chained:
             self._row("    by a chain", stats.chained, "less similar to their witness than that")
         if stats.largest:
@@ -162,12 +161,20 @@ class Report:
         width = max(16, len(name))  # a longer name takes from the room of the number
         self.line(f"{name:<{width}}{count:>{max(1, 26 - width)},}   {remark}".rstrip())
 
+    def _others(self, stats: Stats) -> None:
+        """What went before anything was compared: by the word of an index, or of the documents."""
+        if stats.known_copies:
+            self._row("  known", stats.known_copies, "to an index that was asked")
+        if stats.other_copies > stats.known_copies:
+            by_word = stats.other_copies - stats.known_copies
+            self._row("  not by text", by_word, "by what URLs and pages say of themselves")
+
     def _evidence(self, stats: Stats) -> None:
         """Which layer removed how many, and what else speaks for it."""
         for layer in stats.layers:
             other = f"; {layer['other_text']:,} with another text" if layer["other_text"] else ""
             entered = f"of {layer['documents']:,} {plural(layer['documents'], 'document')}"
-            by_text = layer["layer"] in {"digest", "text"}
+            by_text = layer["layer"] in {"index", "digest", "text"}
             self._row(f"  layer {layer['layer']}", layer["removed"], entered if by_text else entered + other)
         if stats.same_host is None or not stats.removed:
             return

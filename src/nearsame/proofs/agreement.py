@@ -96,6 +96,8 @@ def _own_measures(claims: Claims, layer: str) -> tuple[str, ...]:
     match layer:
         case "text":
             return claims.method.reports, "component"
+        case "index":
+            return "jaccard", "estimated", "hamming", "edit", "digest", "url"
         case "url-guess":
             return (claims.recipe["guesses"]["method"],)
         case _:

@@ -162,7 +162,7 @@ def _from_sources(claims: Claims, tally: Tally, boilerplate: Boilerplate) -> dic
     expected |= boilerplate.counts()
     expected["emptied"] = tally.emptied
     if not method.of_vectors:  # of which those of zeros are empty, too
-        expected["empty"] = tally.empty
+        expected["empty"] = tally.empty - _num_asked(claims)
     may_be_unread = method.by_equality and all(part.form.reads == "texts" for part in claims.parts)
     if not may_be_unread or method.get("normalise") or "use" in claims.recipe:
         expected["unread"] = unread = 0
@@ -185,6 +185,11 @@ def _from_sources(claims: Claims, tally: Tally, boilerplate: Boilerplate) -> dic
     return expected
 
 
+def _num_asked(claims: Claims) -> int:
+    """Documents of indexes that were asked: they have no texts here."""
+    return sum(one["documents"] for one in claims.recipe.get("indexes", ()))
+
+
 def _copies(claims: Claims, copies: tuple[int, int] | None) -> dict[str, int]:
     """How the removed documents fall into exact, near and other copies."""
     stats, names = claims.stats, ("exact_copies", "near_copies", "other_copies")
@@ -202,11 +207,11 @@ def _layers(claims: Claims, tally: Tally) -> dict[str, Any]:
     by_layer = Counter(removed.column("layer").to_pylist())
     via = [source is not None for source in removed.column("via_source").to_pylist()]
     inherited = Counter(removed.filter(pa.array(via, pa.bool_())).column("layer").to_pylist())
-    layers, gone, gone_empty = [], 0, 0
+    layers, gone, gone_empty, asked = [], 0, 0, _num_asked(claims)
     for name in use:
-        entered = tally.documents - gone
+        entered = tally.documents - asked - gone
         if name not in _TEXTLESS and name != "text":
-            entered -= tally.empty - gone_empty
+            entered -= tally.empty - asked - gone_empty
         counts = {"documents": entered, "removed": by_layer[name], "other_text": tally.other_texts[name]}
         layers.append({"layer": name, **counts, "inherited": inherited[name]})
         gone, gone_empty = gone + by_layer[name], gone_empty + tally.gone_empty[name]

@@ -31,7 +31,7 @@ from nearsame.proofs.measures import Judge
 from nearsame.proofs.pieces import pieces_of
 from nearsame.proofs.priority import Priority
 from nearsame.proofs.records import Reader, default_id
-from nearsame.proofs.rows import Rows
+from nearsame.proofs.rows import Known, Rows
 from nearsame.proofs.sample import Sample, is_asked
 from nearsame.proofs.sites import of_host
 from nearsame.proofs.store import Store
@@ -79,6 +79,7 @@ class _Proof:
     redirects: Redirects
     tally: Tally
     decided: Decided
+    known: Known | None = None
     rows: Rows | None = None
     dropped: Boilerplate = field(default_factory=Boilerplate)
     lost: set[str] = field(default_factory=set)  # sources that are not there any more
@@ -97,6 +98,7 @@ def prove(  # noqa: PLR0913  (what is claimed, how it is read, watched by whom, 
     effort: Effort,
     *,
     canonical: Mapping[str, Callable[[str], str]] | None = None,
+    known: Known | None = None,
 ) -> Verification:
     """Prove an output.
 
@@ -107,6 +109,7 @@ def prove(  # noqa: PLR0913  (what is claimed, how it is read, watched by whom, 
         findings: What was found before.
         effort: What it may cost.
         canonical: The canonical form of a URL, by degree; None: nobody can tell here.
+        known: What an index that was asked says again.
     """
     judge = Judge(claims.recipe, Cut(claims.recipe))
     wanted = effort.sample if is_asked(claims.recipe) else 0
@@ -115,8 +118,10 @@ def prove(  # noqa: PLR0913  (what is claimed, how it is read, watched by whom, 
     with ExitStack() as stack:
         tally = stack.enter_context(Tally())
         redirects = Redirects(reader.beside[0], canonical)
-        proof = _Proof(claims, reader, judge, drawn, watch, findings, redirects, tally, decided)
+        proof = _Proof(claims, reader, judge, drawn, watch, findings, redirects, tally, decided, known)
         _say_what_was_read(proof)
+        if known is not None:
+            findings.note("what an index knows was asked of it again, which the product's own code answers")
         check_files(claims, findings)
         check_tables(claims, findings)
         if any(claims.recipe.get(name) is not None for name in ("drop_boilerplate", "boilerplate_per_host")):
@@ -263,6 +268,7 @@ def _second_pass(proof: _Proof, store: Store) -> None:
     places, by_length = proof.decided.places, not _has_layers_of_pages(claims)
     priority = Priority(proof.recipe, frozenset(proof.kinds), by_length=by_length, chosen=places)
     rows = proof.rows = Rows(claims, proof.judge, priority, findings, proof.decided, _evidence(proof), proof.lost)
+    rows.known = proof.known
     may_miss = claims.method.may_miss
     proof.watch.begin("verifying witnesses", _size(claims))
     seen = 0

@@ -21,10 +21,13 @@ from nearsame.proofs.priority import Priority
 from nearsame.proofs.records import default_id
 from nearsame.proofs.verdict import Estimates, Findings
 
-__all__ = ["Rows"]
+__all__ = ["Known", "Rows"]
+
+Known = Callable[[str, str, str, str | None], tuple[float, str] | None]
 
 _LAYERS = ("url", "redirect", "canonical", "revisit")
 _GUESSED = "url-guess"  # the layer of URLs that are one by a guess, where the texts are near enough
+_INDEX = "index"  # the layer of what an index knows
 _USUAL = Fraction(4, 5)
 
 
@@ -44,6 +47,7 @@ class Rows:
         near: of the others, those that the method removed, or copies of these.
         texts: rows whose documents are texts.
         shares: by line, of rows whose pairs say them.
+        known: what an index says of a document: asked with its name, the id of a witness in it, a text and a URL.
     """
 
     claims: Claims
@@ -57,6 +61,7 @@ class Rows:
     near: int = 0
     texts: int = 0
     shares: dict[int, Shares] = field(default_factory=dict)
+    known: Known | None = None
     _truths: "array[float]" = field(default_factory=lambda: array("d"))
     _measure: str = ""
 
@@ -81,7 +86,10 @@ class Rows:
         if self.decided.apart(key, record.content, witness["key"], witness["content"]):
             wrong("the two were kept apart, and one is removed for the other")
         self.priority.check(record._asdict() | {"key": key, "against": False}, witness, wrong, self.findings.note)
-        self._check_similarity(claim, record, witness, wrong)
+        if claim.layer == _INDEX:
+            self._check_known(claim, record, wrong)
+        else:
+            self._check_similarity(claim, record, witness, wrong)
         self._check_beside(claim, record, witness, wrong)
 
     def estimates(self) -> Estimates | None:
@@ -103,7 +111,9 @@ class Rows:
         method, content, other = self.claims.method, record.content, witness["content"]
         is_same = bool(content == other or (not content and not other))
         by_method = claim.layer == "text"
-        measured = claim.measure == (self._guesses.recipe["method"] if self._is_guess(claim) else method.reports)
+        measured = claim.layer != _INDEX and claim.measure == (
+            self._guesses.recipe["method"] if self._is_guess(claim) else method.reports
+        )
         if isinstance(content or "", str) and all(part.is_own for part in self.claims.parts):
             self.texts += 1  # of a web page it is the text that is the same, and the run has compared bytes
             self.exact += is_same
@@ -179,6 +189,18 @@ class Rows:
             wrong(f"the similarity {value:g} is below the threshold {float(self.judge.least):g}")
         elif claim.measure == "component" and value >= float(self.judge.least):
             wrong(f"the similarity {value:g} reaches the threshold, and the measure says component")
+
+    def _check_known(self, claim: Claim, record: Record, wrong: Callable[[str], None]) -> None:
+        """What an index has said it must say again."""
+        if self.known is None:
+            self.findings.count(f"not recomputed: {claim.measure} of an index")
+            return
+        url = record.beside.get(self.claims.columns["beside"][0])
+        answer = self.known(claim.witness_source, claim.witness_id, record.content or "", url)
+        self.findings.count("answers of indexes")
+        if answer != (claim.similarity, claim.measure):
+            said = "nothing" if answer is None else f"{answer[1]} {answer[0]:g}"
+            wrong(f"the index is said to say {claim.measure} {claim.similarity:g}, and says {said}")
 
     def _check_layer(
         self, claim: Claim, record: Record, witness: Mapping[str, Any], wrong: Callable[[str], None]

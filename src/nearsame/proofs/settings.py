@@ -19,7 +19,7 @@ from nearsame.recipes.urls import CanonicalUrl
 
 __all__ = ["about_problems", "method_of", "orders_of", "recipe_problems"]
 
-_LAYERS = ("url", "url-guess", "redirect", "canonical", "revisit", "digest", "text")
+_LAYERS = ("index", "url", "url-guess", "redirect", "canonical", "revisit", "digest", "text")
 _ARCHIVES = ("redirect", "revisit")  # layers about records without a text
 _BESIDE = ["redirect", "canonical", "revisit_of", "payload_digest"]
 _PAGES = ("html_column", "extract", "max_document")
@@ -181,6 +181,7 @@ def _setting_problems(
     known = [*_ALWAYS, *_page_settings(columns, formats)]
     known += [name for name in ("use", "urls") if name in settings or "use" in settings]
     known += [name for name in ("decisions", "group_by") if name in settings]
+    known += ["indexes"] if "indexes" in settings or "index" in _list(settings.get("use")) else []
     known += ["guesses"] if "guesses" in settings or "url-guess" in _list(settings.get("use")) else []
     if columns["max_record"] != _MAX_RECORD:
         known.append("max_record")
@@ -197,6 +198,7 @@ def _setting_problems(
         "order_column": lambda value: value is None or isinstance(value, str),
         "use": lambda value: value and value == _layers(_list(value), settings.get("urls")),
         "guesses": _is_guess_recipe,
+        "indexes": lambda value: has_against and "index" in _list(settings.get("use")) and _are_indexes(value),
         "group_by": lambda value: isinstance(value, str),
         "decisions": lambda value: not decision_problems(value) and "use" not in settings,
         "max_record": lambda value: _same(value, columns["max_record"]),
@@ -242,6 +244,19 @@ def _layers(use: list[Any], urls: Any) -> list[str]:
     except (AttributeError, ConfigError, TypeError):
         return []
     return [name for name in _LAYERS if name in use or (name == "url-guess" and guesses and "url" in use)]
+
+
+def _are_indexes(value: Any) -> bool:
+    """Whether it says of each index that was asked what it is, and by which methods it answers."""
+    return bool(value) and all(
+        isinstance(one, dict)
+        and one.keys() == {"name", "documents", "store", "methods"}
+        and all(_is(one[name], kind) for name, kind in (("name", "a text"), ("documents", "a count")))
+        and one["store"] in ("shingles", "sketch")
+        and isinstance(one["methods"], list)
+        and all(isinstance(method, dict) and _is(method.get("method"), "a text") for method in one["methods"])
+        for one in _list(value)
+    )
 
 
 def _is_guess_recipe(recipe: Any) -> bool:

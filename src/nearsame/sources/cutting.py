@@ -46,6 +46,12 @@ class Cuts:
         found: list[int] = self._positions[low:high].tolist()
         return found
 
+    def among(self, positions: Rows) -> "Cuts":
+        """The same of records that stand at these positions, and are alone in a table."""
+        own = self._positions[np.isin(self._positions, positions)].tolist()
+        places = np.searchsorted(positions, own).tolist()
+        return Cuts(self.columns, dict(zip(places, map(self.spans.__getitem__, own), strict=True)))
+
     def text(self, position: int, text: str) -> str:
         """The text at a position, without its passages."""
         return without(text, self.spans.get(position, ())).text

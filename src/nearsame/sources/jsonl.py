@@ -116,13 +116,13 @@ class JsonLines(FilePart):
             out.write(bom)
             out.writelines(self._edited(stream, removed, annotations, drop_unread=drop_unread))
 
-    def lines(self, removed: Rows, *, drop_unread: bool = False) -> Iterator[Any]:
-        """The raw lines without the `removed` positions (ascending), the last one ended."""
+    def lines(self, removed: Rows, change: TextChange | None = None, *, drop_unread: bool = False) -> Iterator[Any]:
+        """The raw lines without the `removed` positions (ascending), the last one ended; with other texts, or not."""
         self.require_unchanged()
         plain = self.decompressed(lambda _: None)
         last = b"\n"
         for piece in (
-            () if plain is None else self._edited(without_bom(plain)[1], removed, None, drop_unread=drop_unread)
+            () if plain is None else self._edited(without_bom(plain)[1], removed, change, drop_unread=drop_unread)
         ):
             yield piece if self.codec is None else raw_bytes(piece)
             last = bytes(piece[-1:]) or last

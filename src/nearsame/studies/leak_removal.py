@@ -16,19 +16,22 @@ from nearsame import schemas
 from nearsame.answers.leaks import RemovedLeaks
 from nearsame.arrow import Rows
 from nearsame.engines.local import Local
+from nearsame.flow.kept import chosen_of
+from nearsame.flow.one_file import poured
 from nearsame.flow.rereading import Left
 from nearsame.outputs.annotations import Verdict
-from nearsame.outputs.tables import RowNames
+from nearsame.outputs.destinations import Destination
 from nearsame.outputs.writing import copy_parts
 from nearsame.passages import Span, merged
 from nearsame.sources import Part, TextFolder
 from nearsame.sources.cutting import Cuts, require_cuttable
 from nearsame.sources.reading import Reading
 from nearsame.sources.targets import with_own_targets
+from nearsame.stages.clusters.keepers import NOBODY
 from nearsame.stages.features.leak_cuts import CutStage
 from nearsame.studies.leak_search import Searched
 
-__all__ = ["found_cuts", "gone", "kept_parts", "removed", "write_kept", "write_on_spark"]
+__all__ = ["found_cuts", "gone", "kept_parts", "removed", "write_kept", "write_on_spark", "write_one_file"]
 
 _NONE = np.zeros(0, np.int64)
 
@@ -61,13 +64,17 @@ def found_cuts(searched: Searched) -> pa.Table:
 
 def write_kept(searched: Searched, cuts: pa.Table | None, home: Path) -> None:
     """Write the parts without the documents in which something was found, or without what is to be cut out of them."""
-    reading, rows = searched.reading, gone(searched, cuts)
-    parts, changes = kept_parts(reading, cuts), dict[int, Cuts]()
-    if cuts is not None:
-        away = set(rows.tolist())
-        changes = _changes(searched, {row: own for row, own in _spans(cuts).items() if row not in away})
-    names = RowNames(reading.origins, [part.name for part in parts])
-    copy_parts(dict(enumerate(parts)), Verdict(names, rows, rows), home, changes=changes)
+    rows, parts = gone(searched, cuts), kept_parts(searched.reading, cuts)
+    copy_parts(dict(enumerate(parts)), Verdict(searched.names, rows, rows), home, changes=_changes(searched, cuts))
+
+
+def write_one_file(searched: Searched, cuts: pa.Table | None, place: Destination, *, overwrite: bool) -> None:
+    """Write the documents that stay, of all parts, as one file or to standard output."""
+    changes = _changes(searched, cuts)
+    kept = chosen_of(searched, NOBODY._replace(rows=gone(searched, cuts)), stay=True)
+    picked = [chosen._replace(cuts=changes.get(number)) for number, chosen in enumerate(kept)]
+    how = {"call": searched.call, "written": {"remove": "documents" if cuts is None else "spans"}}
+    poured(searched, picked, place, how, overwrite=overwrite)
 
 
 def kept_parts(reading: Reading, cuts: pa.Table | None) -> list[Part]:
@@ -116,11 +123,14 @@ def _spans(cuts: pa.Table) -> dict[int, list[Span]]:
     return {row: merged(own) for row, own in spans.items()}
 
 
-def _changes(searched: Searched, spans: dict[int, list[Span]]) -> dict[int, Cuts]:
-    """What is cut out of each part that has something, by position."""
-    origins = searched.reading.origins
+def _changes(searched: Searched, cuts: pa.Table | None) -> dict[int, Cuts]:
+    """What is cut out of the documents that stay of each part that has something, by position."""
+    if cuts is None:
+        return {}
+    origins, away = searched.reading.origins, set(gone(searched, cuts).tolist())
     source, position = (origins.column(name).to_numpy() for name in ("source", "position"))
     found = defaultdict[int, dict[int, list[Span]]](dict)
-    for row, own in spans.items():
-        found[int(source[row])][int(position[row])] = own
+    for row, own in _spans(cuts).items():
+        if row not in away:
+            found[int(source[row])][int(position[row])] = own
     return {number: Cuts(searched.reading.columns_of(number), own) for number, own in found.items()}

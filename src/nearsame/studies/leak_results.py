@@ -5,6 +5,7 @@
 """
 
 import os
+import sys
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,14 +20,14 @@ from nearsame.arrow import Rows
 from nearsame.files.passed_over import PassedOver
 from nearsame.flow.calls import with_call
 from nearsame.outputs import folder, lists
-from nearsame.outputs.destinations import by_ending, meaning, require_folder
+from nearsame.outputs.destinations import Destination, by_ending, meaning, require_folder
 from nearsame.outputs.leaks import leaks_markdown, leaks_page
-from nearsame.outputs.tables import RowNames, skipped_table
+from nearsame.outputs.tables import skipped_table
 from nearsame.recipes.arguments import checked
 from nearsame.recipes.choices import LeakRemoval
 from nearsame.sources.manifest import manifest
 from nearsame.sources.reading import Reading
-from nearsame.studies.leak_removal import found_cuts, kept_parts, removed, write_kept, write_on_spark
+from nearsame.studies.leak_removal import found_cuts, kept_parts, removed, write_kept, write_on_spark, write_one_file
 from nearsame.studies.leak_search import Searched
 from nearsame.studies.leak_sides import beside_each_other
 
@@ -178,8 +179,9 @@ class Leaks:
         """Write a folder that appears complete or not at all: the tables as Parquet, and `stats.json`.
 
         Args:
-            directory: The folder; or by its ending a file of `spans` alone, as in leaks.jsonl or leaks.csv.
-            remove: `documents`: the training data, too, in `kept/`, without the documents in which an item was found;
+            directory: The folder. Or by its ending one file, or `-` for JSON lines on standard output: of `spans`; with
+                `remove`, of the training data that stay.
+            remove: `documents`: the training data, too (in `kept/`), without the documents in which an item was found;
                 `spans`: without the passages in which one was found, listed in `cuts`.
             overwrite: Whether a folder that exists is replaced.
 
@@ -188,17 +190,11 @@ class Leaks:
 
         Raises:
             OutputError: It cannot be written.
-            ConfigError: Nothing can be cut out of what was read; or for a file, with `remove`.
+            ConfigError: Nothing can be cut out of what was read.
         """
-        if not meaning(directory).is_folder:
-            if remove != "none":
-                require_folder(directory, f"remove={remove}")
-            with self._searched.clock("writing"):
-                read = self._searched.inputs
-                told = lambda: with_call(self.spans, {"call": self._searched.call})  # noqa: E731  (made when it is needed)
-                lists.write_file(os.fspath(directory), told, read, overwrite=overwrite, spreadsheet=False)
-            return replace(self.stats, seconds=self._searched.seconds)
         searched, here = self._searched, isinstance(self._searched.reading, Reading)
+        if not meaning(directory).is_folder:
+            return self._one_file(meaning(directory), remove, overwrite=overwrite)
         place = folder.require_place(directory, searched.inputs, overwrite=overwrite) if here else None
         if not here:
             searched.reading.require(directory, overwrite=overwrite)
@@ -216,6 +212,23 @@ class Leaks:
             else:
                 self._write(place, cuts, tables, record)
         return stats
+
+    def _one_file(self, place: Destination, remove: LeakRemoval, *, overwrite: bool) -> LeakStats:
+        """Write the spans as a file, or the documents that stay."""
+        searched, away = self._searched, None
+        if remove != "none":
+            if not isinstance(searched.reading, Reading):
+                require_folder(place.typed, f"remove={remove} on Spark")
+            cuts = found_cuts(searched) if remove == "spans" else None
+            away = removed(searched, cuts)
+            write_one_file(searched, cuts, place, overwrite=overwrite)
+        elif place.is_stream:
+            lists.json_lines(self.spans, sys.stdout.buffer)
+        else:
+            with searched.clock("writing"):
+                told = lambda: with_call(self.spans, {"call": searched.call})  # noqa: E731  (made when it is needed)
+                lists.write_file(place.typed, told, searched.inputs, overwrite=overwrite, spreadsheet=False)
+        return replace(self.stats, removed=away, seconds=searched.seconds)
 
     def _write(
         self, place: folder.Place, cuts: pa.Table | None, tables: Mapping[str, pa.Table], record: Mapping[str, Any]
@@ -297,8 +310,8 @@ class Leaks:
 
 def _placed(searched: Searched, order: Rows) -> pa.Table:
     """Some of what was found, in this order, with passages and names."""
-    found, names = searched.hits, searched.reading
-    ids = RowNames(names.origins, [part.name for part in names.all_parts]).of(found["row"][order])
+    found = searched.hits
+    ids = searched.names.of(found["row"][order])
     chosen = {name: values[order] for name, values in found.items()}
     texts = chosen["text"].tolist()
     places = [searched.item(owner) for owner in searched.places[chosen["text"], 1].tolist()]

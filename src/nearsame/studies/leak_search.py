@@ -16,10 +16,13 @@ from nearsame.arrow import Int64s, Rows
 from nearsame.clock import Clock
 from nearsame.files.inputs import Inputs
 from nearsame.files.passed_over import PassedOver
+from nearsame.outputs.tables import RowNames
 from nearsame.sources import Skipped
+from nearsame.sources.folder_keys import folder_names, folder_values
 from nearsame.sources.items import Items
 from nearsame.stages.features.sought import FLAGS, REASONS, WHOLE, SoughtTexts
 from nearsame.stages.features.token_spans import located
+from nearsame.stages.texts.page_text import PageTexts
 
 __all__ = ["Searched"]
 
@@ -62,6 +65,22 @@ class Searched:
     def seconds(self) -> dict[str, float]:
         """Of each step so far."""
         return {step: round(seconds, 4) for step, seconds in self.clock.seconds.items()}
+
+    @cached_property
+    def names(self) -> RowNames:
+        """What documents are called."""
+        return RowNames(self.reading.origins, [part.name for part in self.reading.all_parts])
+
+    @cached_property
+    def said_by_folders(self) -> dict[str, list[pa.Array | None]]:
+        """What names of folders say of the documents, by part."""
+        parts = self.reading.parts
+        return {name: folder_values(name, parts) for name in folder_names(parts)}
+
+    @property
+    def extract(self) -> PageTexts | None:
+        """What takes the text out of pages, where there are some."""
+        return PageTexts(self.reading.columns.extract) if self.reading.pages else None
 
     @cached_property
     def places(self) -> Int64s:

@@ -167,8 +167,11 @@ class _Making:
         yield Figure("removed", f"{stats.removed:,}", percent(stats.removed / judged, 1))
         yield Figure("exact copies", f"{stats.exact_copies:,}", "the same text")
         yield Figure("near copies", f"{stats.near_copies:,}", near(stats))
-        if stats.other_copies:
-            yield Figure("not by text", f"{stats.other_copies:,}", "by URLs and what pages say")
+        if stats.known_copies:
+            yield Figure("known", f"{stats.known_copies:,}", "to an index that was asked")
+        if stats.other_copies > stats.known_copies:
+            by_word = stats.other_copies - stats.known_copies
+            yield Figure("not by text", f"{by_word:,}", "by URLs and what pages say")
         yield Figure("clusters", f"{stats.clusters:,}", "of two documents or more")
         if facts is not None:
             gone = int(facts.sizes[np.isin(facts.keys, self._keys[0])].sum())

@@ -4,8 +4,10 @@
 2. Nothing is decided here.
 """
 
+import json
 import os
 from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,7 @@ from nearsame.engines.space import num_bytes
 from nearsame.errors import ConfigError, MissingExtraError, SourceError
 from nearsame.files.inputs import several
 from nearsame.files.remote import at_hand, is_remote
+from nearsame.flow.asked import Known, documents_of, similarity_of
 from nearsame.flow.calls import names_again
 from nearsame.flow.stored import index_name, stored
 from nearsame.outputs.steps import logged
@@ -30,7 +33,7 @@ from nearsame.recipes.arguments import checked, require_number
 from nearsame.recipes.urls import DEGREES, CanonicalUrl, Degree
 from nearsame.sources import Columns
 from nearsame.sources.footers import why_not_readable
-from nearsame.sources.memory import in_memory
+from nearsame.sources.memory import Memory, in_memory
 from nearsame.stages.keys.urls import Canonical
 from nearsame.studies.handed_in import Product
 
@@ -108,7 +111,9 @@ def _proof(home: Path, given: tuple[Any, Any], effort: Effort, progress: Progres
         claims.skipped,
         claims.skips.unread,
     )
-    return prove(claims, reader, progress, findings, effort, canonical=_canonical(claims))
+    with ExitStack() as stack:
+        known = _known(claims, tables, findings, stack)
+        return prove(claims, reader, progress, findings, effort, canonical=_canonical(claims), known=known)
 
 
 def _tables(claims: Claims, source: Any, against: Any) -> Mapping[str, pa.Table]:
@@ -137,6 +142,33 @@ def _of_indexes(claims: Claims) -> dict[str, pa.Table]:
         (where,) = names_again([name], claims.call["folder"])
         tables[index_name(name)] = stored(where, columns, upto).table
     return tables
+
+
+def _known(claims: Claims, tables: Mapping[str, pa.Table], findings: Findings, stack: ExitStack) -> Any:
+    """What asks again the indexes that were asked, by their names; None: none was."""
+    records = {record["name"]: record for record in claims.recipe.get("indexes", ())}
+    if not records:
+        return None
+    named = {index_name(name): name for name in claims.call.get("indexes", {})}
+    indexes, folder = {}, claims.call["folder"]
+    for name in records.keys() & named.keys():
+        part, (where,) = Memory(tables[name], name), names_again([named[name]], folder)
+        index = Known.of(where, part, claims.method)
+        if json.loads(json.dumps(index.record)) != records[name]:
+            findings.wrong("stats.json", f"recipe.indexes says of {name} what it is not")
+        indexes[name] = index, stack.enter_context(index.asking())
+
+    def answer(source: str, witness: str, text: str, url: str | None) -> tuple[float, str] | None:
+        if source not in indexes:
+            return None
+        known, index = indexes[source]
+        ((match, _),) = known.matches(index, documents_of([text], [url]), lambda match: match.id == witness)
+        if match is None:
+            return None
+        similarity, measure = similarity_of(match)
+        return float(similarity), measure
+
+    return answer
 
 
 def _in_memory(value: Any) -> list[Any]:
