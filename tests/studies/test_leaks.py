@@ -239,8 +239,8 @@ def test_a_folder_appears_with_its_tables(train: tuple[str, ...], tmp_path: Path
     with pytest.raises(OutputError, match="exists"):
         found.write(tmp_path / "out")
     found.write(tmp_path / "out", overwrite=True)
-    with pytest.raises(ConfigError, match="is one file"):
-        found.write(tmp_path / "kept.jsonl", remove="documents")
+    with pytest.raises(OutputError, match=r"a\.jsonl"):
+        found.write(tmp_path / "a.jsonl", remove="documents", overwrite=True)
     with pytest.raises(OutputError):
         found.write_markdown(tmp_path / "a.jsonl", overwrite=True)
 
