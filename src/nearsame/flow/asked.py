@@ -19,7 +19,7 @@ from nearsame.answers.matches import Match, Matches
 from nearsame.arrow import Mask, Rows
 from nearsame.recipes.choices import ReportedMeasure
 from nearsame.recipes.given import Number
-from nearsame.recipes.methods import Method
+from nearsame.recipes.methods import METHODS, Method
 from nearsame.sources.memory import Memory
 from nearsame.sources.reading import Reading
 from nearsame.stages.clusters.keepers import Decided
@@ -28,6 +28,7 @@ __all__ = ["MEASURES", "Known", "asked", "documents_of", "similarity_of"]
 
 MEASURES: tuple[ReportedMeasure, ...] = get_args(ReportedMeasure)  # what a similarity may be, by number
 
+_BY_EQUALITY = ("bytes", "text", "url")  # evidence that has no similarity of its own
 _AT_ONCE = 256
 _FEW = 4  # of the best matches are looked at first
 _MOST_PARTS = 1 << 26  # of a similarity of an index
@@ -62,14 +63,13 @@ class Known:
         with _opened(where) as index:
             stats = index.stats()
         methods = [dict(one) for one in stats.methods]
-        own = next((one for one in methods if one["method"] == "minhash"), None)
+        by_sets = [one for one in methods if one["method"] in METHODS and METHODS[one["method"]].measure == "jaccard"]
         record = {"name": part.name, "documents": len(part.table), "store": stats.store, "methods": methods}
-        if own is None or method is None or method.measure != "jaccard":
+        raised = method is not None and method.measure == "jaccard"
+        if method is None or not by_sets or not raised or method.least <= Fraction(str(by_sets[0]["threshold"])):
             return cls(where, part, record)
-        if method.least <= Fraction(str(own["threshold"])):
-            return cls(where, part, record)
-        own["threshold"] = method.record()["threshold"]
-        return cls(where, part, record, own["threshold"])
+        by_sets[0]["threshold"] = method.record()["threshold"]
+        return cls(where, part, record, by_sets[0]["threshold"])
 
     @property
     def remark(self) -> str:
@@ -114,9 +114,9 @@ def _opened(where: str) -> AbstractContextManager[Any]:
 
 def similarity_of(match: Match) -> tuple[Fraction, ReportedMeasure]:
     """What a match removes a document by: the contents, if they speak for it, or an equal digest or URL."""
-    if match.measure and match.similarity is not None and match.found_by[0] in ("minhash", "simhash"):
+    if match.measure and match.similarity is not None and match.found_by[0] not in _BY_EQUALITY:
         return Fraction(match.similarity).limit_denominator(_MOST_PARTS), match.measure
-    return Fraction(1), "url" if match.found_by == ("url",) else "digest"
+    return Fraction(1), "digest" if {"bytes", "text"} & {*match.found_by} else "url"
 
 
 def documents_of(texts: Sequence[str], urls: Sequence[str | None]) -> list[dict[str, Any]]:

@@ -10,9 +10,8 @@ from math import floor
 from typing import Any
 
 from nearsame.answers.stats import Stats
-from nearsame.recipes.choices import ReportedMeasure
 from nearsame.recipes.methods import METHODS
-from nearsame.recipes.promises import Asked, promise
+from nearsame.recipes.promises import Asked, known, promise
 
 __all__ = [
     "below",
@@ -53,7 +52,7 @@ def _layered(stats: Stats) -> str:
     """What holds of several layers: the method's word is about what the others left to it."""
     names = [layer["layer"] for layer in stats.layers]
     by_word = [layer["layer"] for layer in stats.layers if layer["layer"] in _WORDS and layer["removed"]]
-    parts = ["every removed document has a kept witness", *map(_known, stats.recipe.get("indexes", ()))]
+    parts = ["every removed document has a kept witness", *map(known, stats.recipe.get("indexes", ()))]
     if by_word:
         parts.append(f"what {' or '.join(by_word)} removed may have another text: that was not compared")
     chained = sum(layer["inherited"] for layer in stats.layers)
@@ -64,26 +63,6 @@ def _layered(stats: Stats) -> str:
     if "digest" in names:
         parts.append("no two kept documents have the same text")
     return f"{'; '.join(parts)}."
-
-
-def _known(index: Mapping[str, Any]) -> str:
-    """What holds of documents that an index has removed: the word of each of its methods."""
-    words = []
-    for recipe in index["methods"]:
-        name, least = recipe["method"], recipe.get("threshold") or 0.8
-        if name == "minhash":
-            estimated = index["store"] == "sketch"
-            measure: ReportedMeasure = "estimated" if estimated else "jaccard"
-            words.append(promise(recipe, Asked(measure, least, across=False, linked=False)).rstrip("."))
-        elif name == "simhash":
-            confirmed = (
-                f" and {recipe['confirm']} >= {least:g}" if recipe["confirm"] else ", and no texts were compared"
-            )
-            words.append(f"codes within {recipe['k']} of {recipe['bits']} bits{confirmed}")
-    by = ", ".join(dict.fromkeys(recipe["method"] for recipe in index["methods"]))
-    return f"what the index {index['name'].removeprefix('against/')} knows by {by} went" + (
-        f" ({'; '.join(words)})" if words else ""
-    )
 
 
 def component(stats: Stats) -> str:

@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple
 
 from nearsame.recipes.choices import ReportedMeasure
 
-__all__ = ["PROMISES", "Asked", "promise"]
+__all__ = ["PROMISES", "Asked", "known", "promise"]
 
 Record = Mapping[str, Any]
 
@@ -41,6 +41,29 @@ def promise(recipe: Record, asked: Asked) -> str:
     without = any(recipe.get(name) is not None for name in ("drop_boilerplate", "boilerplate_per_host"))
     also = " All of it is about texts without their boilerplate." if without else ""
     return PROMISES[recipe["method"]](recipe, asked) + also
+
+
+def known(index: Record) -> str:
+    """What holds of the documents that an index knew which was asked: the word of each of its methods.
+
+    Example:
+        >>> known({"name": "against/a.ns", "store": "shingles", "methods": [{"method": "digest"}]})
+        'what the index a.ns knows by digest went'
+    """
+    words = []
+    for recipe in index["methods"]:
+        name, least = recipe["method"], recipe.get("threshold") or 0.8
+        if name == "minhash":
+            measure: ReportedMeasure = "estimated" if index["store"] == "sketch" else "jaccard"
+            words.append(promise(recipe, Asked(measure, least, across=False, linked=False)).rstrip("."))
+        elif name == "simhash":
+            confirmed = (
+                f" and {recipe['confirm']} >= {least:g}" if recipe["confirm"] else ", and no texts were compared"
+            )
+            words.append(f"codes within {recipe['k']} of {recipe['bits']} bits{confirmed}")
+    by = ", ".join(dict.fromkeys(recipe["method"] for recipe in index["methods"]))
+    went = f"what the index {index['name'].removeprefix('against/')} knows by {by} went"
+    return f"{went} ({'; '.join(words)})" if words else went
 
 
 def _digest(recipe: Record, asked: Asked) -> str:
