@@ -385,4 +385,5 @@ def _audited(run: Run, asked: Inquiry, law: Callable[..., Audit], answer: Any, *
     if not is_audited(recipe, wanted=asked.options["audit"]) or not run.state.corpus.best.size:
         return None
     with run.clock("audit"):
-        return law(run.state, run.reading.origins, answer, recipe.least, **settings)
+        sampling = audits.Sampling(below=asked.options["audit"] is True)
+        return law(run.state, run.reading.origins, answer, recipe.least, sampling, **settings)

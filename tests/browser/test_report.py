@@ -81,9 +81,9 @@ def test_what_many_share_is_taken_out_of_sight(page, tmp_path):
     assert 17 == shown(page)
     page.get_by_label("share little but").check()
     assert 10 == shown(page)
-    page.get_by_label("have base (7 pairs)").check()
+    page.get_by_label("have “base” (7 pairs)").check()
     assert 3 == shown(page)
-    page.get_by_label("have stub 0 (7 pairs)").check()
+    page.get_by_label("have “stub 0” (7 pairs)").check()
     page.get_by_label("share little but").uncheck()
     assert 3 == shown(page)
     assert [path.as_uri()] == page.happened

@@ -28,6 +28,7 @@ FREE = {
     r"stats\.json recipe\.(seed|num_perm|bands|rows|recall|sketch|choice)": "by what pairs were looked for",
     r"stats\.json recipe\.(modulus|floor|k|zero_bit|frequencies|feature_hash|blocks|header)": "likewise",
     r"stats\.json recipe\.urls\..*": "a rule that none of these URLs is about",
+    r"stats\.json recipe\.stop_words\.[12]": "a word that no text here has",
     r"stats\.json recipe\.(repeats|keep_punctuation|jaccard_floor)": "nothing here for it to make a difference",
     r"stats\.json recipe\.(keep_case|nfkc|strip_accents|overlapping|whitespace|algorithm)": "no text here for it",
     r"sources\.parquet mtime_ns\[\d+\]": "a copy of a source has another time, which is noted",

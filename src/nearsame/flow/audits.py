@@ -64,10 +64,14 @@ _SEEDS = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC4CEB9FE1A85EC53)
 
 
 class Sampling(NamedTuple):
-    """How documents are drawn: at most so many (None: as many as suits the method), and by which seed."""
+    """What is drawn: so many documents at most (None: as many as suits the method), by a seed; and what is asked of it.
+
+    `below` asks some of them, too, what lies below the threshold: another walk through all features.
+    """
 
     documents: int | None = None
     seed: int = 0
+    below: bool = False
 
     def most(self, method: Method) -> int:
         """How many documents to draw."""
@@ -160,11 +164,14 @@ def audit_decision(  # noqa: PLR0913  (what was decided, about what, by whose ru
     must_go[owners[ranks[partners] < ranks[rows[owners]]]] = True
     has_kept[owners] = True
     audit = of_documents(state.method, threshold, goes[rows], must_go, has_kept)
+    audit = replace(audit, precision=_precision(state, origins, decided, threshold))
+    if not sampling.below:
+        return audit
     staying = _drawn(state, origins, sampling, _BELOW, ~goes)
     below = _below(
         state, staying, threshold, lambda rows: Ranking(places, ranks[rows], np.zeros(rows.size, np.bool_)), ends=0
     )
-    return replace(audit, precision=_precision(state, origins, decided, threshold), below=below)
+    return replace(audit, below=below)
 
 
 def audit_pairs(  # noqa: PLR0913  (as above)
@@ -191,9 +198,11 @@ def audit_pairs(  # noqa: PLR0913  (as above)
     here = asked[listed.a] | asked[listed.b]
     known = _undirected(listed.a[here], listed.b[here], size)
     is_listed = np.isin(_undirected(rows[owners], partners, size), known, kind="sort")
+    audit = of_pairs(state.method, threshold, rows.size, owners, is_listed)
+    if not sampling.below:
+        return audit
     some = _drawn(state, origins, sampling, _BELOW)
-    below = _below(state, some, threshold, ranking, ends=1 if across else 2)
-    return replace(of_pairs(state.method, threshold, rows.size, owners, is_listed), below=below)
+    return replace(audit, below=_below(state, some, threshold, ranking, ends=1 if across else 2))
 
 
 def _undirected(a: Rows, b: Rows, size: int) -> Rows:

@@ -199,7 +199,7 @@ class RunOptions(SourceOptions, FileOptions, EngineOptions, total=False):
         bool | None,
         Doc(
             "Whether recall, residual duplicates and precision are measured on a sample of the run itself; default for"
-            " methods that may miss pairs."
+            " methods that may miss pairs. Where it is asked for, what lies below the threshold is looked at, too."
         ),
     ]
     require_recall: Annotated[

@@ -117,7 +117,8 @@ def below(audit: Mapping[str, Any]) -> str:
     who = f"{'all ' if is_whole else ''}{seen['sampled']:,}{'' if is_whole else ' sampled'} documents{stays}"
     if not total:
         return f"Below the threshold is a gap: nothing was found down to {least:g} ({who} were looked at)."
-    number = f"{'' if is_whole else 'About '}{round(total * seen['stands_for']):,}"
+    about = total * seen["stands_for"]
+    number = f"{about:,.0f}" if is_whole else f"About {float(f'{about:.2g}'):,.0f}"
     what = "pairs are similar by" if of_pairs else "documents that stay resemble one before them that stays by"
     how = "counted among" if is_whole else "estimated from"
     return f"Pale, below the threshold: {how} {who}. {number} {what} {least:g} or more."

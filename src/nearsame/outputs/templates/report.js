@@ -239,7 +239,7 @@ const apart = () => {
   const partners = new Map(), stands = document => partners.get(document).length;
   const met = (one, other) => partners.set(one, [...(partners.get(one) || []), other]);
   rows.forEach(row => { met(row.a, row.b); met(row.b, row.a); });
-  const hubs = [...partners].filter(([, others]) => others.length >= MANY && others.every(other => 2 * stands(other) <= others.length));
+  const hubs = [...partners].filter(([, others]) => others.length >= Math.max(MANY, rows.length / 20) && others.every(other => 2 * stands(other) <= others.length));
   return [
     ...data.parts.map(part => {
       const inside = new Set(part.pairs);
@@ -331,7 +331,7 @@ if (rows.length) {
   for (const [what, name, where, has] of apart()) {
     const box = make("input", { type: "checkbox" });
     box.addEventListener("change", () => { state.apart[box.checked ? "add" : "delete"](has); draw(); });
-    at("apart").append(make("label", {}, box, ` ${what} `, make("bdi", {}, name), ` (${where}${count(rows.filter(has).length)} pairs)`));
+    at("apart").append(make("label", {}, box, ` ${what} \u201c`, make("bdi", {}, name), `\u201d (${where}${count(rows.filter(has).length)} pairs)`));
     at("apart").hidden = false;
   }
   at("query").addEventListener("input", () => { state.shown = FIRST; draw(); });
