@@ -28,7 +28,7 @@ from nearsame.errors import ConfigError
 from nearsame.kernels.scores import Bound
 from nearsame.recipes.choices import ReportedMeasure
 from nearsame.recipes.given import Number
-from nearsame.recipes.methods import Digest, MinHash, SimHash
+from nearsame.recipes.methods import Digest, MinHash, SimHash, TextRecipe
 from nearsame.recipes.urls import CanonicalUrl
 from nearsame.stages.pairs import measures
 
@@ -131,6 +131,11 @@ class Facet:
     def recall_of(self, lower: "Facet") -> float | None:  # noqa: ARG002  (likewise)
         """The chance that two documents share a key which are as similar as a lower threshold; None: not known."""
         return None
+
+    @cached_property
+    def cutting(self) -> dict[str, Any]:
+        """How its recipe makes words of texts."""
+        return {name: getattr(self.recipe, name, None) for name in TextRecipe.model_fields}
 
     @cached_property
     def _salt(self) -> np.int64:

@@ -16,7 +16,7 @@ from nearsame.index.codes import EXPECTED, CodeFacet
 from nearsame.index.facet import NOTHING, Batch, Facet, IndexMethod, Input, cut, documents, through
 from nearsame.index.sets import SetFacet
 from nearsame.recipes.choices import StoreKind
-from nearsame.recipes.methods import Digest, MinHash, SimHash, TextRecipe
+from nearsame.recipes.methods import Digest, MinHash, SimHash
 from nearsame.recipes.urls import CanonicalUrl
 from nearsame.stages.keys import blocks
 from nearsame.stages.keys.urls import Canonical
@@ -48,15 +48,11 @@ class DigestFacet(Facet):
 
     def implies(self, other: Facet) -> bool:
         """Equal texts have equal items everywhere; equal words where words are made in the same way."""
-        return self.is_raw or (getattr(other.recipe, "unit", "words") == "words" and _cutting(self) == _cutting(other))
+        return self.is_raw or (getattr(other.recipe, "unit", "words") == "words" and self.cutting == other.cutting)
 
     @cached_property
     def _stages(self) -> tuple[Any, ...]:
         return steps(self.recipe).features
-
-
-def _cutting(facet: Facet) -> dict[str, Any]:
-    return {name: getattr(facet.recipe, name, None) for name in TextRecipe.model_fields}
 
 
 @dataclass(frozen=True)

@@ -277,12 +277,13 @@ def evidence_of(facets: Sequence[Facet], shelf: BlobShelf, at: int, others: Sequ
     distances: list[int | None] = [None] * len(others)
     for number, facet in enumerate(facets):
         items = shelf.items(number)
-        for place, similar in enumerate(similar_pairs(facet, items, a, b)):
-            if similar is not None:
-                kinds[place].append(facet.name)
+        scored = _scored(facet, facet.bound, items, a, b)
+        for place in np.flatnonzero(scored[:, 0] >= 0).tolist():
+            kinds[place].append(facet.name)
         if facet.measure:
-            scored = _scored(facet, unbounded(facet.bound), items, a, b).tolist()
-            for place, (num, den) in enumerate(scored):
+            if (scored[:, 0] < 0).any():
+                scored = _scored(facet, unbounded(facet.bound), items, a, b)
+            for place, (num, den) in enumerate(scored.tolist()):
                 if values[place][0] is None and num >= 0 and den > 0:
                     values[place] = num / den, facet.measure
         if hasattr(facet, "hamming"):

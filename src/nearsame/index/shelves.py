@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from nearsame.arrow import Int64s, Lists, UInt64s, frozen
+from nearsame.arrow import Lists, UInt64s, frozen
 from nearsame.errors import StoreError
 from nearsame.index.facet import Facet
 
@@ -42,28 +42,33 @@ class BlobShelf:
     """Some blobs, side by side: row i has the items of blob i."""
 
     def __init__(self, facets: Sequence[Facet], blobs: Sequence[bytes]) -> None:
-        self._facets = facets
-        self._items: dict[int, Lists] = {}
+        widths = [facet.width for facet in facets]
+        head, heads = _head_bytes(len(widths)), struct.Struct(f"<{len(widths)}I")
+        table: list[int] = []  # of each row, by facet: where its items start and end, in items from the beginning
+        place = 0
+        for blob in blobs:
+            if len(blob) < head or len(blob) % _WORD:
+                raise StoreError("the items of a document are cut short", hint="Restore the index from a copy.")
+            first, place = place + head, place + len(blob)
+            for width, count in zip(widths, heads.unpack_from(blob), strict=True):
+                table += (first // width, first // width + count)
+                first += width * count + -width * count % _WORD
+            if first > place:
+                raise StoreError(
+                    "the items of a document are of the wrong length", hint="Restore the index from a copy."
+                )
+        self._widths = widths
         self._data = np.frombuffer(b"".join(blobs), np.uint8)
-        sizes = np.fromiter(map(len, blobs), np.int64, len(blobs))
-        ends = np.cumsum(sizes)
-        self._starts = ends - sizes
-        self._counts = self._read_counts(sizes)
-        parts = self._counts * np.array([[facet.width] for facet in facets])
-        parts += -parts % _WORD
-        firsts = np.cumsum(parts, axis=0) - parts + self._starts + _head_bytes(len(facets))
-        self._firsts = firsts
-        if len(blobs) and (firsts[-1] + parts[-1] > ends).any():
-            raise StoreError("the items of a document are of the wrong length", hint="Restore the index from a copy.")
+        self._bounds = np.array(table, np.int64).reshape(-1, len(widths), 2).transpose(1, 2, 0).copy()
+        self._bounds.flags.writeable = False
+        self._items: dict[int, Lists] = {}
 
     def items(self, number: int) -> Lists:
         """The items of all rows, of one facet."""
         if number in self._items:
             return self._items[number]
-        width = self._facets[number].width
-        words = self._words if width == _WORD else self._halves
-        starts = self._firsts[number] // width
-        self._items[number] = Lists(words, frozen(starts), frozen(starts + self._counts[number]))
+        items = self._words if self._widths[number] == _WORD else self._halves
+        self._items[number] = Lists(items, *self._bounds[number])
         return self._items[number]
 
     @cached_property
@@ -73,15 +78,6 @@ class BlobShelf:
     @cached_property
     def _halves(self) -> UInt64s:
         return frozen(self._data.view(np.uint32).astype(np.uint64))
-
-    def _read_counts(self, sizes: Int64s) -> Int64s:
-        """How many items each row has of each facet: int64[facets, rows]."""
-        head = _head_bytes(len(self._facets))
-        if (sizes < head).any() or (sizes % _WORD).any():
-            raise StoreError("the items of a document are cut short", hint="Restore the index from a copy.")
-        table = self._data.view(np.uint32)
-        counts: Int64s = table[self._starts // 4 + np.arange(len(self._facets))[:, None]].astype(np.int64)
-        return counts
 
 
 def same_items(facets: Sequence[Facet], number: int, blob: bytes, other: bytes) -> bool:

@@ -73,6 +73,7 @@ def _checked_call(function: _Checked) -> _Checked:
     shared = shared_options(function)
     signature = whole_signature(function, shared)
     several = inspect.Parameter.VAR_KEYWORD
+    by_place = [each.name for each in signature.parameters.values() if each.kind is each.POSITIONAL_OR_KEYWORD]
 
     @functools.cache
     def kinds() -> dict[str, Any]:
@@ -83,19 +84,18 @@ def _checked_call(function: _Checked) -> _Checked:
     def asked(*args: Any, **given: Any) -> Any:
         if shared:
             _refuse_unknown(function, given, signature)
-        try:
-            bound = signature.bind(*args, **given)
-        except TypeError:
+        named = dict(zip(by_place, args, strict=False))
+        if len(named) < len(args) or named.keys() & given.keys() or given.keys() - signature.parameters.keys():
             return function(*args, **given)  # whose own words are better
-        for name, value in bound.arguments.items():
+        for name, value in (named | given).items():
             kind = kinds().get(name, Any)
             if kind is not Any or isinstance(value, Integral):
                 held = _held(value, kind)
                 require_type(name, held, kind)
-                bound.arguments[name] = _plain_number(held, kind)
+                (named if name in named else given)[name] = _plain_number(held, kind)
         for name, option in shared.items():
-            bound.arguments.setdefault(name, option.default)
-        return function(*bound.args, **bound.kwargs)
+            given.setdefault(name, option.default)
+        return function(*named.values(), **given)
 
     if shared:
         asked.__signature__ = signature  # type: ignore[attr-defined]  # what `help` and notebooks show
