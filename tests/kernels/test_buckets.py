@@ -11,11 +11,9 @@ from nearsame.arrow import frozen
 from nearsame.kernels.buckets import (
     Entries,
     Meeting,
-    Members,
     count_entries,
     count_parts,
     deal,
-    fill_members,
     gather,
     group_equal,
     mark_ranks,
@@ -94,29 +92,6 @@ def test_entries_are_ordered_by_document_place_and_bucket(entries, ranks):
         zip(out_places.tolist(), out_buckets.tolist(), strict=True)
     )
     assert [sum(ranks[row] == rank for row, _, _ in entries) for rank in chosen] == fill.tolist()
-
-
-@given(st.lists(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 9)), max_size=6), max_size=6))
-def test_members_of_a_bucket_ascend(documents):
-    """Every document stands in its buckets, with its place, behind those before it."""
-    flat = [entry for doc in documents for entry in doc]
-    doc_starts = np.cumsum([0, *map(len, documents)])
-    doc_buckets = np.array([bucket for bucket, _ in flat], np.int64)
-    doc_places = np.array([place for _, place in flat], np.int32)
-    bucket_starts = np.cumsum([0, *(sum(b == bucket for b, _ in flat) for bucket in range(5))])
-    fill = np.zeros(5, np.int64)
-    member_docs, member_places, member_sizes = np.zeros((3, len(flat)), np.int32)
-    offsets = np.cumsum([0, *(3 * doc + 1 for doc in range(len(documents)))])
-    entries = map(frozen, (doc_starts, doc_buckets, doc_places, bucket_starts))
-    fill_members(
-        Members(*entries, fill, member_docs, member_places, member_sizes, np.zeros((0, 0), np.uint64)), offsets
-    )
-    expected = [
-        (doc, place) for bucket in range(5) for doc, row in enumerate(documents) for b, place in row if b == bucket
-    ]
-    assert expected == list(zip(member_docs.tolist(), member_places.tolist(), strict=True))
-    assert [3 * doc + 1 for doc, _ in expected] == member_sizes.tolist()
-    assert np.diff(bucket_starts).tolist() == fill.tolist()
 
 
 @given(st.lists(st.lists(st.integers(0, 9), max_size=5), min_size=1, max_size=6), st.data())

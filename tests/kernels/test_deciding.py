@@ -11,13 +11,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nearsame.arrow import frozen
 from nearsame.kernels import deciding, scores
-from nearsame.kernels.buckets import Members, fill_members, turn_bits
+from nearsame.kernels.buckets import Members, turn_bits
 from nearsame.stages.pairs.measures import bound
 from tests.oracle.corpora import thresholds
 from tests.oracle.measures import containment, cosine, jaccard
 
 ROOM = 4
+PLACES = st.sampled_from([9, 2**31 - 1]).flatmap(
+    lambda most: st.integers(1, most).flatmap(lambda size: st.tuples(st.just(size), st.integers(0, size - 1)))
+)
 
 
 @st.composite
@@ -161,8 +165,8 @@ def test_all_pairs_are_those_of_brute_force(measure, docs, threshold, data):
     kind, _, listing = MEASURES[measure]
     entries, items, offsets = _entries(docs, listing(docs, exact))
     members = _fresh(entries, items, offsets, _words(data, measure))
-    fill_members(members, offsets)
     shared = (members, items, offsets, bound(kind, exact))
+    deciding.fill_members(members, offsets, shared[-1])
     stamps = np.zeros(len(docs), np.int32)
     low, room, found, work = 0, data.draw(st.integers(1, ROOM)), [], deciding.Work.room()
     while low < len(docs):
@@ -186,10 +190,10 @@ def test_signatures_are_joined_by_their_agreement(signatures, least):
     items, offsets = np.array(signatures, np.uint64).ravel(), 6 * np.arange(len(signatures) + 1)
     items.flags.writeable = offsets.flags.writeable = False
     members = _fresh(entries, items, offsets)
-    fill_members(members, offsets)
+    agreement = bound(scores.AGREEMENT, Fraction(least, 6))
+    deciding.fill_members(members, offsets, agreement)
     out = deciding.PairRoom(*(np.empty(100, np.int64) for _ in range(4)))
     stamps = np.zeros(len(signatures), np.int32)
-    agreement = bound(scores.AGREEMENT, Fraction(least, 6))
     work = deciding.Work.room()
     _, filled = deciding.all_pairs(0, len(signatures), members, items, offsets, agreement, stamps, out, work)
     equal = {
@@ -199,6 +203,41 @@ def test_signatures_are_joined_by_their_agreement(signatures, least):
     }
     expected = {(*pair, number, 6) for pair, number in equal.items() if number >= least}
     assert expected == set(zip(*(column[:filled].tolist() for column in out), strict=True))
+
+
+@given(st.lists(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 9)), max_size=6), max_size=6))
+def test_members_of_a_bucket_ascend(documents):
+    """Every document stands in its buckets, with its place, behind those before it."""
+    flat = [entry for doc in documents for entry in doc]
+    doc_starts = np.cumsum([0, *map(len, documents)])
+    doc_buckets = np.array([bucket for bucket, _ in flat], np.int64)
+    doc_places = np.array([place for _, place in flat], np.int32)
+    bucket_starts = np.cumsum([0, *(sum(b == bucket for b, _ in flat) for bucket in range(5))])
+    fill = np.zeros(5, np.int64)
+    member_docs, member_places, member_sizes = np.zeros((3, len(flat)), np.int32)
+    offsets = np.cumsum([0, *(3 * doc + 1 for doc in range(len(documents)))])
+    entries = map(frozen, (doc_starts, doc_buckets, doc_places, bucket_starts))
+    members = Members(*entries, fill, member_docs, member_places, member_sizes, np.zeros((0, 0), np.uint64))
+    deciding.fill_members(members, frozen(offsets), bound(scores.EQUAL, Fraction(1)))
+    expected = [
+        (doc, place) for bucket in range(5) for doc, row in enumerate(documents) for b, place in row if b == bucket
+    ]
+    assert expected == list(zip(member_docs.tolist(), member_places.tolist(), strict=True))
+    assert [3 * doc + 1 for doc, _ in expected] == member_sizes.tolist()
+    assert np.diff(bucket_starts).tolist() == fill.tolist()
+
+
+@given(st.tuples(PLACES, PLACES), thresholds() | st.sampled_from(["1/1000000000", "999999999/1000000000", "1"]))
+def test_places_refuse_whom_the_rest_cannot_make_similar(pair, threshold):
+    """Sets of any size: if all that stands from the first common item on were shared, they might be similar, or not."""
+    exact = Fraction(threshold)
+    least = bound(scores.JACCARD, exact)
+    stands = [deciding.standing(least, size, place) for size, place in pair]
+    rest = min(size - place for size, place in pair)
+    reaches = rest >= exact * (sum(size for size, _ in pair) - rest)
+    assert reaches == deciding.may_reach(least, pair[0][0], stands[0], pair[1][0], stands[1])
+    without = [deciding.standing(least, size, -1) for size, _ in pair]
+    assert deciding.may_reach(least, pair[0][0], without[0], pair[1][0], without[1])
 
 
 @given(

@@ -16,7 +16,6 @@ __all__ = [
     "count_entries",
     "count_parts",
     "deal",
-    "fill_members",
     "gather",
     "group_equal",
     "mark_ranks",
@@ -42,7 +41,7 @@ class Members(NamedTuple):
     bucket_starts: npt.NDArray[np.int64]  # [buckets + 1]
     fill: npt.NDArray[np.int64]  # [buckets]: how many stand in it
     docs: npt.NDArray[np.int32]
-    places: npt.NDArray[np.int32]
+    standing: npt.NDArray[np.int32]  # what `deciding.standing` says of their places
     sizes: npt.NDArray[np.int32]  # of their sets
     bits: npt.NDArray[np.uint64]  # [n, words]: each item turns one over; no words where that would say little
 
@@ -72,7 +71,7 @@ class Meeting(NamedTuple):
         """The buckets, with nobody in them yet; `sets` says that items are those of sets."""
         fill = array(self.entries.bucket_starts.size - 1, np.int64)
         fill[:] = 0
-        docs, places, sizes = (array(self.entries.doc_buckets.size, np.int32) for _ in range(3))
+        docs, standing, sizes = (array(self.entries.doc_buckets.size, np.int32) for _ in range(3))
         num = self.entries.rows.size
         num_items = int(self.offsets[num])
         words = _words(num_items / max(num, 1)) if sets else 0
@@ -80,7 +79,7 @@ class Meeting(NamedTuple):
             words = 0
         bits = array(num * words, np.uint64).reshape(num, words)
         turn_bits(self.items, self.offsets, bits)
-        return Members(*self.entries[1:], fill, docs, places, sizes, bits)
+        return Members(*self.entries[1:], fill, docs, standing, sizes, bits)
 
     def most_meetings(self) -> int:
         """Of all documents with all that share a bucket with them, once for each bucket."""
@@ -197,20 +196,6 @@ def order_entries(rows, buckets, places, ranks, numbers, starts, fill, out_bucke
         packed = out_buckets[i]
         out_places[i] = np.int32(packed >> _U32) - 1
         out_buckets[i] = packed & _LOW32
-
-
-@jit
-def fill_members(members, offsets):
-    """Write every document into its buckets, in ascending order; `fill` counts them."""
-    for d in range(members.doc_starts.size - 1):
-        size = np.int32(offsets[d + 1] - offsets[d])
-        for e in range(members.doc_starts[d], members.doc_starts[d + 1]):
-            bucket = members.doc_buckets[e]
-            at = members.bucket_starts[bucket] + members.fill[bucket]
-            members.docs[at] = d
-            members.places[at] = members.doc_places[e]
-            members.sizes[at] = size
-            members.fill[bucket] += 1
 
 
 @jit

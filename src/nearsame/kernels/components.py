@@ -13,8 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from nearsame.kernels._jit import jit
-from nearsame.kernels.deciding import add_work, may_overlap, may_reach, num_asked
+from nearsame.kernels.deciding import add_work, may_overlap, may_reach, num_asked, standing
 from nearsame.kernels.scores import score
+from nearsame.kernels.sets import first_at_least
 
 __all__ = ["Joined", "add_edges", "count_bridges", "linking_pairs", "roots"]
 
@@ -74,18 +75,6 @@ def roots(forest, out):
 
 
 @jit
-def _first_member(members, start, end, doc):
-    """The first place in ascending members[start:end] that holds `doc` or more."""
-    while start < end:
-        middle = (start + end) >> 1
-        if members[middle] < doc:
-            start = middle + 1
-        else:
-            end = middle
-    return start
-
-
-@jit
 def linking_pairs(low, high, joined, members, items, offsets, bound, stamps, out, work):
     """Similar pairs (a, b), a < b, for b in [low, high), but for those that both forests would leave out.
 
@@ -107,16 +96,16 @@ def linking_pairs(low, high, joined, members, items, offsets, bound, stamps, out
         for e in range(members.doc_starts[d], members.doc_starts[d + 1]):
             if members.doc_places[e] >= asked:
                 break
-            bucket = members.doc_buckets[e]
+            bucket, stands = members.doc_buckets[e], standing(bound, size, np.int64(members.doc_places[e]))
             start, stop = members.bucket_starts[bucket], members.bucket_starts[bucket] + members.fill[bucket]
             if inside:
-                start = _first_member(members.docs, start, stop, joined.block)
+                start = first_at_least(members.docs, start, stop, joined.block)
             for m in range(start, stop):
                 c = members.docs[m]
                 if c >= end:
                     break
                 met += 1
-                if not may_reach(bound, size, members.doc_places[e], members.sizes[m], members.places[m]):
+                if not may_reach(bound, size, stands, members.sizes[m], members.standing[m]):
                     continue
                 if stamps[c] == stamp:
                     continue

@@ -43,6 +43,12 @@ def _keys(sets: list[set[int]], classes: list[int], threshold: Fraction, chains:
     return found
 
 
+def _may_reach(least, a, b):
+    """Whether places leave a pair of (size, place)."""
+    (size_a, standing_a), (size_b, standing_b) = ((size, deciding.standing(least, size, at)) for size, at in (a, b))
+    return deciding.may_reach(least, size_a, standing_a, size_b, standing_b)
+
+
 @given(SETS, st.lists(st.integers(0, 9), min_size=12, max_size=12), thresholds(), CHAINS)
 @settings(max_examples=share(400))
 def test_similar_sets_share_a_chain_that_places_leave(sets, drawn, threshold, splitting):
@@ -56,15 +62,11 @@ def test_similar_sets_share_a_chain_that_places_leave(sets, drawn, threshold, sp
         if jaccard(sets[a], sets[b]) < exact:
             continue
         common = keys[a].keys() & keys[b].keys()
-        near = [
-            key
-            for key in common
-            if deciding.may_reach(least, len(sets[a]), keys[a][key][0], len(sets[b]), keys[b][key][0])
-        ]
+        near = [key for key in common if _may_reach(least, *((len(sets[c]), keys[c][key][0]) for c in (a, b)))]
         assert near
         assert any(keys[a][key][1] or keys[b][key][1] for key in near)
         first = [min(keys[c][key][0] for key in common) for c in (a, b)]  # as Spark's joins see it
-        assert deciding.may_reach(least, len(sets[a]), first[0], len(sets[b]), first[1])
+        assert _may_reach(least, (len(sets[a]), first[0]), (len(sets[b]), first[1]))
 
 
 @given(SETS, thresholds(), thresholds(), CHAINS)

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nearsame.arrow import Rows
-from nearsame.kernels import buckets, deciding
+from nearsame.kernels import deciding
 from nearsame.kernels.buckets import Meeting
 from nearsame.kernels.deciding import PairRoom, Work
 from nearsame.kernels.scores import OF_SETS, Bound
@@ -81,7 +81,7 @@ class AllPairs:
 def grouped(meeting: Meeting, bound: Bound, array: Array) -> tuple[Any, ...]:
     """The arguments that all calls of a kernel over the buckets have in common."""
     members = meeting.nobody(array, sets=bound.measure in OF_SETS)
-    buckets.fill_members(members, meeting.offsets)
+    deciding.fill_members(members, meeting.offsets, bound)
     return members, *meeting[1:], bound
 
 
