@@ -1,6 +1,6 @@
 """One measured run in a process of its own, told by JSON: nearsame on Spark or on one machine, or MLlib's MinHashLSH.
 
-1. The session and the kernels are warm: each task is done on a small corpus first, which is not counted.
+1. The session and the kernels are warm: each task is done on a small corpus first, if there is one: not counted.
 2. Bytes of shuffles and seconds of tasks are those of Spark's own status store, of the jobs of the measured run alone.
 3. MLlib is given the sets ready, nearsame the raw text.
 """
@@ -22,7 +22,7 @@ from nearsame.flow import pipeline
 
 FILES = 8  # that the vectors lie in
 PRIME = 2038074743  # MLlib's, which elements are taken modulo
-Answer = tuple[list[tuple[int, int]], dict[str, Any]]  # pairs of document numbers, and what a run says of itself
+Answer = tuple[list[tuple[Any, ...]], dict[str, Any]]  # pairs of document numbers, and what a run says of itself
 
 
 def main(task: dict[str, Any]) -> None:
@@ -32,13 +32,15 @@ def main(task: dict[str, Any]) -> None:
         "pairs": pairs,
         "mllib": mllib,
         "counts": counts,
+        "sets": sets,
     }
     session = start(task) if task["engine"] != "local" else None
     one = work[task["what"]]
     if task["what"] == "mllib":
         for name in ("small", "file"):
             task[name] = ready_vectors(session, task[name])
-    one(session, task["small"], task)
+    if task["small"]:
+        one(session, task["small"], task)
     before = stages(session)
     began = time.perf_counter()
     found, said = one(session, task["file"], task)
@@ -116,6 +118,20 @@ def pairs(session: Any, file: str, task: dict[str, Any]) -> Answer:
     return _numbers(_arrow(found.pairs), "a_id", "b_id"), found.stats.record()
 
 
+def sets(session: Any, file: str, task: dict[str, Any]) -> Answer:
+    """All pairs of sets, with their similarities behind them."""
+    extra, where = {"threads": 1}, file
+    if session is not None:
+        num = int(session.conf.get("spark.sql.shuffle.partitions"))
+        extra, where = {}, session.read.parquet(file).repartition(num)
+    given = {"method": method(task), "features_column": "items", "audit": False, **engine(session, task), **extra}
+    found = ns.pairs(where, **given)
+    table = _arrow(found.pairs)
+    similarities = table.column("similarity").to_pylist()
+    pairs = zip(_numbers(table, "a_id", "b_id"), similarities, strict=True)
+    return [(min(pair), max(pair), similarity) for pair, similarity in pairs], found.stats.record()
+
+
 def counts(session: Any, file: str, task: dict[str, Any]) -> Answer:
     """What a count by a shuffle would take: which shingles stand in several documents, told to these documents."""
     from pyspark.sql import functions  # noqa: PLC0415  (as above)
@@ -174,7 +190,7 @@ def _arrow(frame: Any) -> pa.Table:
     return frame if isinstance(frame, pa.Table) else frame.toArrow()
 
 
-def _numbers(table: pa.Table, first: str, second: str) -> list[tuple[int, int]]:
+def _numbers(table: pa.Table, first: str, second: str) -> list[tuple[Any, ...]]:
     columns = (table.column(name).to_pylist() for name in (first, second))
     return [(int(a), int(b)) for a, b in zip(*columns, strict=True)]
 

@@ -12,7 +12,7 @@ import sys
 from fractions import Fraction
 from typing import Any
 
-import joins
+import _shapes
 import numba
 import numpy as np
 import report
@@ -28,7 +28,7 @@ HEADER = ("", "sets", "order, common items", "entries met", "after sizes", "pair
 _FULL = 255
 
 
-def ranked(sets: joins.Sets, order: str) -> Any:
+def ranked(sets: _shapes.Sets, order: str) -> Any:
     """The items of each set as their ranks, ascending: the rarest first, of equals by a hash."""
     counts = np.bincount(sets.items)
     if order == "stop at 255":
@@ -42,7 +42,7 @@ def ranked(sets: joins.Sets, order: str) -> Any:
     return found[np.lexsort((found, owners))]
 
 
-def entered(sets: joins.Sets, ranks: Any, lengths: Any) -> tuple[Any, Any, Any]:
+def entered(sets: _shapes.Sets, ranks: Any, lengths: Any) -> tuple[Any, Any, Any]:
     """Buckets: where that of each rank begins, whose entries stand in it, and at which place of their set."""
     owners = np.repeat(np.arange(sets.sizes.size), sets.sizes)
     places = np.arange(sets.items.size) - sets.offsets[owners]
@@ -92,7 +92,7 @@ def met(sets: Any, lengths: Any, entries: Any, needed: Any, counts: Any) -> None
             shared[touched[at]] = 0
 
 
-def left(sets: joins.Sets, order: str, threshold: Fraction, common: int = 1) -> tuple[int, ...]:
+def left(sets: _shapes.Sets, order: str, threshold: Fraction, common: int = 1) -> tuple[int, ...]:
     """Entries met, those of fitting sizes, and pairs left."""
     ranks, counts = ranked(sets, order), np.zeros(3, np.int64)
     longs = lengths(sets.sizes, threshold, common)
@@ -102,7 +102,7 @@ def left(sets: joins.Sets, order: str, threshold: Fraction, common: int = 1) -> 
     return tuple(counts.tolist())
 
 
-def run(sets: joins.Sets, threshold: Fraction) -> tuple[str, str, str]:
+def run(sets: _shapes.Sets, threshold: Fraction) -> tuple[str, str, str]:
     """Likewise of a run of the product; chains of items and bits are in it."""
     method = ns.Jaccard(threshold=threshold)
     work = ns.pairs(sets.table(), method=method, features_column="items", threads=1, audit=False).stats.comparing
@@ -111,7 +111,7 @@ def run(sets: joins.Sets, threshold: Fraction) -> tuple[str, str, str]:
 
 def rows_of(name: str, num: int, threshold: Fraction) -> list[tuple[str, ...]]:
     """The lines of one shape."""
-    sets = joins.made(joins.SHAPES[name], num)
+    sets = _shapes.made(_shapes.SHAPES[name], num)
     asked = [*((order, 1) for order in ORDERS), ("exact", 2), ("exact", 3)]
     lines = [
         (f"{order}, {common}", *(f"{n:,}" for n in left(sets, order, threshold, common))) for order, common in asked
@@ -122,7 +122,7 @@ def rows_of(name: str, num: int, threshold: Fraction) -> list[tuple[str, ...]]:
 def main(arguments: list[str]) -> int:
     """Count, print, and write the page if it has a place."""
     parser = argparse.ArgumentParser(prog="scripts/bench filters", description=__doc__.splitlines()[0])
-    parser.add_argument("--shapes", nargs="+", choices=joins.SHAPES, default=list(SHAPES))
+    parser.add_argument("--shapes", nargs="+", choices=_shapes.SHAPES, default=list(SHAPES))
     parser.add_argument("--sets", type=int, help="of each shape, in place of the number that SHAPES has for it")
     parser.add_argument("--threshold", type=Fraction, default=Fraction("0.5"))
     parser.add_argument("--no-write", action="store_true", help="only print")

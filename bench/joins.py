@@ -1,14 +1,13 @@
 """Joins of sets: all similar pairs of twelve shapes of corpora, exactly and by MinHash, beside what others take.
 
-1. The shapes are made: as many items a set, of so large a universe, as Mann, Augsten and Bouros (PVLDB 9(9), 2016) give
-   of the corpora that the literature joins; sizes by Poisson's law, items by Zipf's with exponent 1 (KOSARAK: 1.1;
-   UNIFORM: none). Sets are fewer, and universes smaller by the same factor where they grow with their corpus. Copies
-   are left out, as of unique queries: what is the same is told by a digest, and a join of it is a list of its pairs.
+1. The shapes are those of _shapes.py.
 2. Each measurement is a process of its own: CPU seconds of `pairs` alone, on one thread, after a small run.
 3. The yardsticks are a plain AllPairs in C++ (allpairs.cpp, where a compiler is) and SetSimilaritySearch from PyPI, in
    an environment of its own: CPU seconds from the sets in memory to the pairs in memory.
 4. The pairs of all exact joins are compared, and those of some sets are looked for in the slow way, too; the run fails
    where there are others.
+5. `--spark` joins each shape at a tenth of its size on Spark instead, as spark.py runs it, and on one machine: wall
+   time, and the pairs with their similarities, which must be the same.
 """
 
 import argparse
@@ -25,8 +24,10 @@ from typing import Any, NamedTuple
 import environments
 import numpy as np
 import processes
-import pyarrow as pa
+import pyarrow.parquet as pq
 import report
+import spark
+from _shapes import SHAPES, Sets, made
 
 import nearsame as ns
 
@@ -44,6 +45,7 @@ GROWN = (
     " does not grow with the corpus, each set meets more the more sets there are. Where it"
     " does, time for a set and a pair was to stay the same, and does not quite."
 )
+THRESHOLDS = ["0.5", "0.6", "0.7", "0.8", "0.9", "0.95"]
 METHODS = {"jaccard": ns.Jaccard, "minhash": ns.MinHash}
 SHAPE = ("", "sets", "made", "items a set", "universe", "exponent", "grows")
 LIKE = (
@@ -51,91 +53,9 @@ LIKE = (
     " each has on average, and of how many. The exponent of Zipf's law is ours; so is whether the universe grows with"
     " the corpus: where it does, it is smaller by as much as the sets are fewer."
 )
-
-
-class Shape(NamedTuple):
-    """A corpus of the literature: how many sets, how large on average, of how many items."""
-
-    sets: int
-    mean: float
-    universe: int
-    exponent: float = 1.0
-    grows: bool = True  # the universe, with the corpus
-    made: int = 100_000  # sets that are made, where nothing else is asked for
-
-
-SHAPES = {
-    "AOL": Shape(10_000_000, 3.0, 3_900_000, made=200_000),
-    "BMS-POS": Shape(320_000, 9.3, 1_657, grows=False, made=200_000),
-    "DBLP": Shape(100_000, 82.7, 6_864, grows=False, made=40_000),
-    "ENRON": Shape(250_000, 135, 1_100_000, made=50_000),
-    "FLICKR": Shape(1_200_000, 10.1, 810_000, made=200_000),
-    "KOSARAK": Shape(610_000, 11.9, 41_000, 1.1, grows=False, made=200_000),
-    "LIVEJ": Shape(3_100_000, 36.4, 7_500_000),
-    "NETFLIX": Shape(480_000, 209.5, 18_000, grows=False, made=20_000),
-    "ORKUT": Shape(2_700_000, 119.7, 8_700_000, made=50_000),
-    "SPOTIFY": Shape(440_000, 12.8, 760_000, made=200_000),
-    "UNIFORM": Shape(100_000, 10, 209, 0.0, grows=False, made=50_000),
-    "ZIPF": Shape(100_000, 50, 100_000),
-}
-
-
-class Sets(NamedTuple):
-    """Sets one after the other: set i has items[offsets[i]:offsets[i + 1]], ascending."""
-
-    offsets: Any
-    items: Any
-
-    @property
-    def sizes(self) -> Any:
-        """How many items each has."""
-        return np.diff(self.offsets)
-
-    def table(self) -> pa.Table:
-        """As `pairs` takes them."""
-        items = pa.LargeListArray.from_arrays(self.offsets, self.items)
-        return pa.table({"id": pa.array(range(len(items))).cast(pa.string()), "items": items})
-
-    def write(self, path: Path) -> None:
-        """As all who join them read them: how many, where each begins, the items."""
-        np.concatenate([[self.sizes.size], self.offsets, self.items]).astype(np.int64).tofile(path)
-
-    @staticmethod
-    def read(path: Path | str) -> "Sets":
-        """What was written."""
-        words = np.fromfile(path, np.int64)
-        return Sets(words[1 : words[0] + 2], words[words[0] + 2 :])
-
-
-def made(shape: Shape, num: int) -> Sets:
-    """So many sets but for copies, the same on every call: each draws until it has the items that its size asks for."""
-    random = np.random.default_rng(1)
-    universe = max(int(shape.universe * num / shape.sets), 1_000) if shape.grows else shape.universe
-    weights = np.cumsum(np.arange(1, universe + 1) ** -shape.exponent)
-    sizes = np.clip(random.poisson(shape.mean, num), 1, universe // 2)
-    chosen, missing = np.zeros(0, np.int64), sizes
-    while missing.any():  # all sets draw at once, each as many as it lacks
-        drawn = np.searchsorted(weights, random.random(missing.sum()) * weights[-1])
-        drawn = np.unique(np.repeat(np.arange(num), missing) * universe + drawn)
-        places = np.searchsorted(chosen, drawn)
-        is_new = np.append(chosen, -1)[places] != drawn
-        chosen = np.insert(chosen, places[is_new], drawn[is_new])
-        missing = sizes - np.bincount(chosen // universe, minlength=num)
-    return _distinct(Sets(np.concatenate([[0], np.cumsum(sizes)]), chosen % universe))
-
-
-def _distinct(sets: Sets) -> Sets:
-    """The first of equal sets, told by two sums of hashes."""
-    hashes = np.stack([sets.items.astype(np.uint64) + np.uint64(1) << np.uint64(32)] * 2)
-    for shift in (29, 31):
-        hashes = (hashes ^ hashes >> np.uint64(shift)) * np.array(
-            [[0x9E3779B97F4A7C15], [0xC4CEB9FE1A85EC53]], np.uint64
-        )
-    sums = np.add.reduceat(hashes ^ hashes >> np.uint64(32), sets.offsets[:-1], axis=1)
-    first = np.zeros(sets.sizes.size, np.bool_)
-    first[np.unique(sums, axis=1, return_index=True)[1]] = True
-    sizes = sets.sizes[first]
-    return Sets(np.concatenate([[0], np.cumsum(sizes)]), sets.items[np.repeat(first, sets.sizes)])
+ON_SPARK = ("", "sets", "t", "pairs", "one machine, s", "Spark, s", "task seconds", "shuffled MB")
+LESS, PARTS = 10, 2  # times fewer sets on Spark than on one machine; its partitions
+SPREAD = {"driver_bytes": 0, "task_bytes": 0}  # as of a corpus for which they have no room
 
 
 def by_hand(sets: Sets, threshold: Fraction) -> set[tuple[int, int]]:
@@ -285,11 +205,45 @@ def of_shape(case: Case, asked: argparse.Namespace, program: Path | None, python
     """Who joins a shape, by threshold; what took too long at one is not tried below it."""
     found: dict[str, Joined] = {}
     hashed = True
-    for threshold in sorted(asked.thresholds, reverse=True):
+    for threshold in sorted(asked.thresholds or THRESHOLDS, reverse=True):
         one = found[threshold] = joined(case, threshold, program, python, asked.limit, hashed=hashed)
         python, hashed = None if one.late else python, not one.hashed_late
         print(case.name, threshold, *one.cells, "" if one.same else "the pairs differ", flush=True)
     return dict(sorted(found.items()))
+
+
+def on_spark(name: str, threshold: str, num: int, folder: Path) -> tuple[tuple[str, ...], bool]:
+    """A shape on one machine and on Spark: what it took, and whether both ended with the same pairs."""
+    file, table = folder / f"{name}.parquet", made(SHAPES[name], num).table()
+    pq.write_table(table, file)
+    bench = spark.Bench(folder, file, partitions=PARTS)
+    ways = {"engine": "local"}, {"engine": spark.MASTER, "settings": SPREAD}
+    alone, spread = (bench.run(file, "sets", **way, threshold=threshold, method="jaccard", small=None) for way in ways)
+    same = sorted(alone["answer"]) == sorted(spread["answer"])
+    times = (alone["seconds"], spread["seconds"], spread["task_seconds"])
+    cells = (f"{len(alone['answer']):,}", *(f"{each:.1f}" for each in times), f"{spread['shuffle_bytes'] / 1e6:,.1f}")
+    print(name, threshold, *cells, "" if same else "the pairs differ", flush=True)
+    return (name, f"{table.num_rows:,}", threshold, *cells), same
+
+
+def tell_of_spark(asked: argparse.Namespace) -> bool:
+    """All shapes on Spark: print, and write the page if it has a place; False if pairs differ."""
+    load = os.getloadavg()[0]
+    with tempfile.TemporaryDirectory() as temporary:
+        cases = [(name, threshold) for name in asked.shapes for threshold in asked.thresholds or ["0.5"]]
+        nums = {name: asked.sets or SHAPES[name].made // LESS for name in asked.shapes}
+        found = [on_spark(name, threshold, nums[name], Path(temporary)) for name, threshold in cases]
+    same = all(agree for _, agree in found)
+    about = (
+        f"A tenth as many sets of each shape on Spark ({spark.MASTER}, {PARTS} partitions), where nothing is decided on"
+        " the driver or by one task, as of a corpus for which they have no room; and on one thread of one machine. Wall"
+        " seconds of `pairs`, one run each, in a process that had none before: Spark starts its workers, too. `task"
+        f" seconds` are of all its tasks. {'All' if same else '**Not all**'} pairs, and their similarities, are the"
+        f" same on both.{busy(load)}"
+    )
+    table = "Joins of sets on Spark", ON_SPARK, [row for row, _ in found]
+    report.tell(None if asked.no_write else PAGE, "joins --spark", table, about, (*PACKAGES, "pyspark"))
+    return same
 
 
 def shapes(names: list[str], num: int | None) -> list[tuple[str, ...]]:
@@ -303,6 +257,11 @@ def shapes(names: list[str], num: int | None) -> list[tuple[str, ...]]:
     ]  # fmt: skip
 
 
+def busy(load: float) -> str:
+    """A word on what else the machine did."""
+    return f" The machine was busy with other work (load {load:.1f} at the start)." if load >= BUSY else ""
+
+
 def about(found: list[Joined], limit: float, load: float) -> str:
     """What stands above the tables."""
     times, mean = [one.times for one in found if one.times], ""
@@ -310,7 +269,6 @@ def about(found: list[Joined], limit: float, load: float) -> str:
         usual = math.exp(sum(map(math.log, times)) / len(times))
         mean = f", {usual:.2f} in the geometric mean, {max(times):.2f} at most"
     same = "the same" if all(one.same for one in found) else "**not the same**"
-    busy = f" The machine was busy with other work (load {load:.1f} at the start)." if load >= BUSY else ""
     return (
         "CPU seconds of `pairs` on one thread, in a process that had a small run before, without an audit; `C++` is a"
         " plain AllPairs (bench/allpairs.cpp, -O3 -march=native, one thread) and `PyPI` SetSimilaritySearch, both from"
@@ -319,7 +277,7 @@ def about(found: list[Joined], limit: float, load: float) -> str:
         " counted."
         f" `times` is ours by C++{mean}; `recall` is MinHash's share of the exact pairs. A dash: there are no pairs,"
         f" it was not there, or took longer than {limit:g} seconds at this threshold or a higher one. The pairs of"
-        f" {CHECKED} sets of each corpus were looked for in the slow way, too. All exact pairs are {same}.{busy}"
+        f" {CHECKED} sets of each corpus were looked for in the slow way, too. All exact pairs are {same}.{busy(load)}"
     )
 
 
@@ -327,18 +285,21 @@ def main(arguments: list[str]) -> int:
     """Measure as the command line says, print, and write the page if it has a place."""
     parser = argparse.ArgumentParser(prog="scripts/bench joins", description=__doc__.splitlines()[0])
     parser.add_argument("--sets", type=int, help="of each shape, in place of the number that SHAPES has for it")
-    parser.add_argument("--thresholds", nargs="+", default=["0.5", "0.6", "0.7", "0.8", "0.9", "0.95"])
+    parser.add_argument("--thresholds", nargs="+", help="0.5, 0.6, 0.7, 0.8, 0.9 and 0.95; on Spark 0.5")
     parser.add_argument("--shapes", nargs="+", choices=SHAPES, default=list(SHAPES))
     parser.add_argument("--growing", nargs="*", choices=SHAPES, default=list(SHAPES), help="at n/4, n/2 and n")
     parser.add_argument(
         "--limit", type=float, default=20, help="seconds for MinHash and SetSimilaritySearch; 0: that is left out"
     )
+    parser.add_argument("--spark", action="store_true", help="a tenth of each shape on Spark, and nothing else")
     parser.add_argument("--no-write", action="store_true", help="only print")
     parser.add_argument("--measure", nargs=4, help=argparse.SUPPRESS)
     asked = parser.parse_args(arguments)
     if asked.measure:
         print(measured(*asked.measure))
         return 0
+    if asked.spark:
+        return 0 if tell_of_spark(asked) else 1
     load, rows, found = os.getloadavg()[0], [], []
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)

@@ -90,12 +90,13 @@ class Bench:
     folder: Path
     small: Path
     limit_seconds: float = LIMIT_MINUTES * 60
+    partitions: int = PARTITIONS
 
     def run(self, file: Path, what: str, engine: str, **task: Any) -> dict[str, Any]:
         """One task in a process of its own."""
         conf = {
             "spark.driver.memory": MEMORY,
-            "spark.sql.shuffle.partitions": str(PARTITIONS),
+            "spark.sql.shuffle.partitions": str(self.partitions),
             "spark.sql.files.maxPartitionBytes": str(16 << 20),
             "spark.ui.showConsoleProgress": "false",
             "spark.local.dir": str(self.folder / "spark"),
