@@ -67,6 +67,11 @@ def test_the_query_finds(report, opened):
     assert sum(pair.kind != "edits" for pair in found.pairs) == shown(opened)
     opened.get_by_role("button", name="Similarity").click()
     assert "1.0000" == opened.locator("#rows td").first.inner_text()
+    opened.get_by_label("few edits").check()
+    opened.get_by_label("Group by cluster").check()
+    largest = found.clusters[0]
+    named = f"Kept: {found.documents[largest.keeper].id}, {largest.documents - 1} listed"
+    assert named == opened.locator(".group").first.inner_text()
 
 
 def test_what_many_share_is_taken_out_of_sight(page, tmp_path):

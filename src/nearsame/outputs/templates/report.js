@@ -12,7 +12,7 @@ const FIRST = 25, MANY = 5;
 const cut = value => (Math.floor(value * 10000 + 1e-7) / 10000).toFixed(4);
 const named = id => id.trim() || "(blank id)";
 const count = number => number.toLocaleString("en");
-const state = { step: 0, key: "similarity", down: false, shown: FIRST, open: null, hidden: new Set(), apart: new Set() };
+const state = { step: 0, key: "similarity", down: false, shown: FIRST, open: null, hidden: new Set(), apart: new Set(), grouped: false };
 
 // what a row is found by: once, since it is asked for at each letter
 const rows = data.pairs.map((pair, number) => {
@@ -59,12 +59,18 @@ const columns = [
 const several = new Set(data.documents.map(one => one.source)).size > 1;
 const seen = several ? columns : columns.slice(0, 3);
 
+// clusters by the number of their pairs here, the most first
+const clusters = new Map();
+rows.forEach(row => clusters.set(row.cluster, (clusters.get(row.cluster) || 0) + 1));
+const ofCluster = (x, y) => state.grouped ? clusters.get(y.cluster) - clusters.get(x.cluster) || x.cluster - y.cluster : 0;
+
 const chosen = () => {
   const wanted = terms(at("query").value), value = columns.find(column => column[0] === state.key)[2];
   const way = state.down ? -1 : 1;
+  const order = (x, y) => { const a = value(x), b = value(y); return a < b ? -way : a > b ? way : x.number - y.number; };
   return rows
     .filter(row => !state.hidden.has(row.kind) && ![...state.apart].some(has => has(row)) && (!data.thresholds.length || row.at >> state.step & 1) && wanted.every(holds => holds(row)))
-    .sort((x, y) => { const a = value(x), b = value(y); return a < b ? -way : a > b ? way : x.number - y.number; });
+    .sort((x, y) => ofCluster(x, y) || order(x, y));
 };
 
 // judging: marks in the order in which they were given, so that the last can be taken back; the last word on a pair counts
@@ -208,12 +214,19 @@ const draw = () => {
   list = chosen();
   at("found").textContent = `${count(list.length)} of ${count(rows.length)} pairs`
     + (rows.length < data.num_pairs ? `, which stand for the ${count(data.num_pairs)} of the run` : "");
-  at("rows").replaceChildren(...list.slice(0, state.shown).flatMap(row => row.number === state.open ? [line(row), detail(row)] : [line(row)]));
+  at("rows").replaceChildren(...list.slice(0, state.shown).flatMap((row, place) => [
+    ...(state.grouped && row.cluster !== list[place - 1]?.cluster ? [group(row)] : []), line(row), ...(row.number === state.open ? [detail(row)] : []),
+  ]));
   at("more").hidden = list.length <= state.shown;
   at("more").textContent = `Show ${count(Math.min(100, list.length - state.shown))} more`;
   document.querySelectorAll(".pairs thead th").forEach(head => {
     head.setAttribute("aria-sort", head.dataset.key !== state.key ? "none" : state.down ? "descending" : "ascending");
   });
+};
+
+const group = row => {
+  const here = list.filter(other => other.cluster === row.cluster).length;
+  return make("tr", { class: "group" }, make("th", { scope: "rowgroup", colspan: seen.length }, "Kept: ", make("bdi", {}, named(row.second.id)), `, ${count(here)} listed`));
 };
 
 const line = row => {
@@ -335,6 +348,7 @@ if (rows.length) {
     at("apart").hidden = false;
   }
   at("query").addEventListener("input", () => { state.shown = FIRST; draw(); });
+  if (at("grouped")) at("grouped").addEventListener("change", event => { state.grouped = event.target.checked; draw(); });
   at("more").addEventListener("click", () => { state.shown += 100; draw(); });
   if (at("threshold")) {
     const { style, dataset: { from, to } } = at("threshold");  // below the bars that it moves
