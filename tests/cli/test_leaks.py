@@ -85,6 +85,8 @@ def test_clean_data_are_one_file_or_a_stream(home: Path) -> None:
         "leaked                   1" in result.stderr,
     )
     assert "leaked                   0" in run("leaks", home / "clean.jsonl.gz", *_evals(home)).stdout
+    assert 0 == run(*asked, "documents", "-o", home / "out").exit_code
+    assert result.stdout == run("rerun", home / "out", "-o", "-").stdout
 
 
 @pytest.mark.parametrize(("most", "status"), [(0, 4), (1, 0)])

@@ -143,6 +143,8 @@ def leaks(**given: Any) -> int:
     with running_on(given) as engine, console.watched(quiet=given["quiet"]) as progress:
         chosen |= {name: value for name, value in engine.items() if value is not None}
         found = find(given["sources"], given["evals"], progress=progress, **chosen)
+        stats = found.stats if given["output"] == "-" else _written(found, given)
+    if given["output"] == "-":  # now that no line of progress comes between
         stats = _written(found, given)
     _show(found, {**found.record(), "stats": stats.record()}, given)
     most, leaked = given["max_leaked"], found.stats.leaked

@@ -82,10 +82,10 @@ def _print(found: Any, record: Any) -> None:
     """JSON lines, now that no line of progress comes between."""
     from nearsame.outputs.lists import json_lines
 
-    if record.command == "dedup":
-        found.write("-", **record.written)
+    if record.command == "pairs":
+        json_lines(found.table, sys.stdout.buffer)
     else:
-        json_lines(found.table if record.command == "pairs" else found.spans, sys.stdout.buffer)
+        found.write("-", **record.written)
 
 
 def _show(found: Any, written: Any, given: dict[str, Any]) -> None:

@@ -97,7 +97,7 @@ def _own_measures(claims: Claims, layer: str) -> tuple[str, ...]:
         case "text":
             return claims.method.reports, "component"
         case "index":
-            return "jaccard", "estimated", "hamming", "edit", "digest", "url"
+            return "jaccard", "estimated", "hamming", "cosine", "edit", "digest", "url"
         case "url-guess":
             return (claims.recipe["guesses"]["method"],)
         case _:

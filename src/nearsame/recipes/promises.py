@@ -52,14 +52,12 @@ def known(index: Record) -> str:
     """
     words = []
     for recipe in index["methods"]:
-        name, least = recipe["method"], recipe.get("threshold") or 0.8
-        if name == "minhash":
+        if recipe["method"] == "minhash":
             measure: ReportedMeasure = "estimated" if index["store"] == "sketch" else "jaccard"
-            words.append(promise(recipe, Asked(measure, least, across=False, linked=False)).rstrip("."))
-        elif name == "simhash":
-            confirmed = (
-                f" and {recipe['confirm']} >= {least:g}" if recipe["confirm"] else ", and no texts were compared"
-            )
+            words.append(promise(recipe, Asked(measure, 0.0, across=False, linked=False)).rstrip("."))
+        elif recipe["method"] == "simhash":
+            least = _number(recipe["threshold"] or 0.8)
+            confirmed = f" and {recipe['confirm']} >= {least}" if recipe["confirm"] else ", and no texts were compared"
             words.append(f"codes within {recipe['k']} of {recipe['bits']} bits{confirmed}")
     by = ", ".join(dict.fromkeys(recipe["method"] for recipe in index["methods"]))
     went = f"what the index {index['name'].removeprefix('against/')} knows by {by} went"
