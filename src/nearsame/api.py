@@ -350,6 +350,9 @@ def _on_spark(asked: Inquiry, law: Callable[[tuple[Any, Any], Inquiry], Any], si
         refuse_on_spark(url_column=options["url_column"])
     if asked.method.of_codes:
         raise not_on_spark("method", asked.method.name)
+    for one in () if sides[1] is None else several(sides[1]):
+        if is_index(one):
+            raise not_on_spark("against", os.fspath(one))
     require_columns(asked.columns, asked.method)
     audited = is_audited(asked.method, wanted=options["audit"])
 

@@ -133,7 +133,7 @@ class Report:
         passages = window(clean(pair["text"]), clean(pair["witness_text"]))
         for sign, name, passage in zip(signs, (pair["id"], pair["witness_id"]), passages, strict=True):
             self.line(f"  {sign} {self._fit(clean(name), self._width - 4)}", style=_COLOURS[sign])
-            self.line(f"    {self._fit(passage, self._width - 4)}", style="dim")
+            self.line(f"    {self._fit(passage or '(no text)', self._width - 4)}", style="dim")
 
     def heading(self, text: str) -> None:
         """A line that stands out, after an empty one."""
