@@ -143,6 +143,9 @@ def test_what_cannot_be_applied_is_refused(tmp_path: Path) -> None:
         pq.write_table(damaged, tmp_path / "mask" / "mask.parquet")
         with pytest.raises(SourceError, match=r"mask\.parquet"):
             ns.apply(tmp_path / "mask", tmp_path / "applied")
+    for name in ("clean.jsonl", "-", "clean.parquet"):  # as with `dedup`, these are names of no folder
+        with pytest.raises(ConfigError, match="apply: that takes a folder"):
+            ns.apply(tmp_path / "mask", name)
 
 
 def test_a_wrong_mask_does_not_hold(tmp_path: Path) -> None:

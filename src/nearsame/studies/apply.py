@@ -26,6 +26,7 @@ from nearsame.files.remote import at_hand
 from nearsame.flow.calls import names_again
 from nearsame.flow.kept import as_copied, led_out
 from nearsame.outputs import folder
+from nearsame.outputs.destinations import require_folder
 from nearsame.outputs.steps import logged
 from nearsame.outputs.writing import copy_parts, num_bytes
 from nearsame.proofs import tables
@@ -74,6 +75,7 @@ def apply(  # noqa: PLR0913  (each is a choice of the caller's)
     Raises:
         SourceError: There is no mask, or its sources are not there, or not as they were.
         OutputError: The folder cannot be written.
+        ConfigError: What is to be written is no folder.
 
     Example:
         >>> import tempfile
@@ -84,6 +86,7 @@ def apply(  # noqa: PLR0913  (each is a choice of the caller's)
         ...     apply(home + "/mask", home + "/clean").kept
         1
     """
+    require_folder(directory, "apply")
     with at_hand(mask) as home:
         made = _Made.read(home, os.fspath(mask))
         sources = made.again("source") if source is None else tuple(several(source))
