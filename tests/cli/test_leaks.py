@@ -103,7 +103,9 @@ def test_a_benchmark_of_which_nothing_is_looked_for_passes_no_gate(home: Path) -
     """Numbers alone: none leaked, and none was sought."""
     write_jsonl(home / "numbers.jsonl", [{"n": 1}, {"n": 2}])
     asked = ["leaks", home / "train.jsonl", "--eval", home / "numbers.jsonl", "-q"]
-    assert 0 == run(*asked).exit_code
+    (home / "none.jsonl").touch()
+    said = run(*asked[:-1], "--eval", home / "none.jsonl").stdout
+    assert "Nothing to look for in numbers: no text.\nNothing to look for in none: no items.\n" in said
     result = run(*asked, "--max-leaked", 0)
     assert (4, "error: --max-leaked: no item of numbers could be looked for\n") == (result.exit_code, result.stderr)
 
@@ -148,6 +150,7 @@ def test_records_that_cannot_be_read_are_told(home: Path) -> None:
     [
         ([], 2, "Missing option '--eval'"),
         (["--eval", "none.jsonl"], 3, "none.jsonl"),
+        (["--eval", "quiz.jsonl", "--threshold", "80"], 2, "did you mean 0.8?"),
         (["--eval", "quiz.jsonl", "--remove", "documents"], 2, "--remove documents does nothing without -o"),
         (["--eval", "quiz.jsonl", "--overwrite"], 2, "--overwrite does nothing without -o, --markdown or --report"),
         (["--eval", "quiz.jsonl", "-o", "-", "--json"], 2, "--json and -o -: both want standard output"),

@@ -343,8 +343,15 @@ def test_a_folder_of_unknown_files_says_so(tmp_path: Path) -> None:
 def test_a_named_file_of_unknown_format_is_an_error_that_lists_the_known(tmp_path: Path) -> None:
     """The hint has all of them."""
     with pytest.raises(SourceError, match="an unknown format") as caught:
-        open_parts([_file(tmp_path, "a.docx", b"")], columns=Columns())
+        open_parts([_file(tmp_path, "a.dat", b"")], columns=Columns())
     assert ".jsonl" in caught.value.hint
+
+
+def test_a_named_file_that_can_be_converted_says_how(tmp_path: Path) -> None:
+    """As the summary says of one that is passed over in a folder."""
+    with pytest.raises(SourceError, match="an unknown format") as caught:
+        open_parts([_file(tmp_path, "a.DOCX", b"")], columns=Columns())
+    assert caught.value.hint == "Convert it first, by pandoc; or say with --as what it holds."
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 from nearsame.files.compressions import COMPRESSIONS
 from nearsame.installation import install_command
 
-__all__ = ["PassedOver", "kind_of"]
+__all__ = ["PassedOver", "converter_of", "kind_of"]
 
 _ENDING = re.compile(r"(?:\.[a-z0-9]{1,10}){1,2}")  # anything else is a name, not a kind
 _MOST_KINDS = 8
@@ -63,6 +63,11 @@ class PassedOver:
             yield f"To read them, convert them first: {', '.join(ways[:_MOST_KINDS])}."
         if self.uninstalled:
             yield f"To read {', '.join(sorted(self.uninstalled))}, run: {install_command('web')}"
+
+
+def converter_of(name: str) -> str | None:
+    """What makes a file of that name one that is read; None for a kind of which nothing is known."""
+    return _CONVERTERS.get(kind_of(name))
 
 
 def kind_of(name: str) -> str:

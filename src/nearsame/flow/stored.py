@@ -92,9 +92,9 @@ def has_texts(part: Memory) -> bool:
 
 def remark(part: Memory) -> str:
     """What one must know of one that has texts."""
-    return (
-        f"{len(part.table):,} documents of the index {part.name.removeprefix('against/')} are compared by their texts"
-    )
+    number = len(part.table)
+    what, by = ("document", "is compared by its text") if number == 1 else ("documents", "are compared by their texts")
+    return f"{number:,} {what} of the index {part.name.removeprefix('against/')} {by}"
 
 
 def _metadata(part: Memory) -> Mapping[bytes, bytes]:

@@ -175,6 +175,9 @@ def _not_looked_for(record: Mapping[str, Any]) -> Iterator[str]:
     """The same in sentences."""
     for reason, number in _unsought(record).items():
         yield f"Not looked for: {_count(number, 'text')} {_WHY[reason]}."
+    for counts in record["stats"]["benchmarks"]:
+        if not counts["texts"]:
+            yield f"Nothing to look for in {clean(counts['name'])}: no {'text' if counts['items'] else 'items'}."
 
 
 def _unsought(record: Mapping[str, Any]) -> dict[str, int]:

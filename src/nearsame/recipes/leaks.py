@@ -5,6 +5,7 @@ from fractions import Fraction
 from typing import Any
 
 from nearsame.errors import ConfigError
+from nearsame.recipes.given import in_unit_interval
 
 __all__ = ["LeakRule"]
 
@@ -40,8 +41,10 @@ class LeakRule:
         Raises:
             ConfigError: One cannot be.
         """
-        if not 0 < threshold <= 1:
-            raise ConfigError(f"threshold={threshold} is not above 0 and at most 1", hint="Give a share, as in 0.8.")
+        try:
+            share = in_unit_interval(threshold)
+        except ValueError as error:
+            raise ConfigError(f"threshold={error}", hint="Give a share, as in 0.8.") from error
         if not 1 <= window <= _MOST_WINDOW:
             message = f"window={window} is not from 1 to {_MOST_WINDOW:,}"
             raise ConfigError(message, hint="Give how many times as long as a text it is, as in 2.")
@@ -54,7 +57,7 @@ class LeakRule:
         if shingle_size > _MOST_SHINGLE:
             message = f"shingle_size={shingle_size} is above {_MOST_SHINGLE:,}"
             raise ConfigError(message, hint="Give a number of words such as 5.")
-        return cls(Fraction(str(threshold)), shingle_size, Fraction(str(window)), boilerplate, least_bytes)
+        return cls(share, shingle_size, Fraction(str(window)), boilerplate, least_bytes)
 
     def least(self, num_shingles: int) -> int:
         """How many of so many shingles are enough.

@@ -22,7 +22,7 @@ from nearsame.errors import ColumnError, ConfigError, MissingExtraError, SourceE
 from nearsame.files.compressions import COMPRESSIONS
 from nearsame.files.formats import ARCHIVES_NEED, BY_SUFFIX, PAGES, PAGES_NEED, SOURCE_CODE, TEXTS, Format
 from nearsame.files.inputs import local_stamp, names_of
-from nearsame.files.passed_over import PassedOver, kind_of
+from nearsame.files.passed_over import PassedOver, converter_of, kind_of
 from nearsame.files.systems import File, chained, filesystem, is_url, joined, mishaps, require_bucket, suffixed_name
 from nearsame.sources.base import Columns, Part
 from nearsame.sources.folder import TextFolder, list_name
@@ -176,6 +176,8 @@ def _explicit(root: str, name: str, path: str, wanted: Wanted) -> _Listing:
     if wanted.form(path)[0] is None:
         known = " ".join(sorted([*BY_SUFFIX, *_TEXTS]))
         hint = f"Name it by what it holds: {known} (data also {' '.join(COMPRESSIONS)}), or say so with --as."
+        if converter := converter_of(path):
+            hint = f"Convert it first, by {converter}; or say with --as what it holds."
         raise SourceError(f"{path} has an unknown format", hint=hint)
     return _Listing(root, [name], explicit=True, wanted=wanted)
 
