@@ -177,7 +177,7 @@ def dedup(
     elif options["urls"] is not None:
         settings |= {"urls": urls.record()}  # evidence goes by it
     if options["engine"] is not None:
-        refuse_on_spark(decisions=options["decisions"], urls=None if named else options["urls"])
+        refuse_on_spark(urls=None if named else options["urls"])
         request = _on_spark(asked, _deduplicated, (source, against))
         return required.met_by(request.dedup(source, against, policy, settings))
     return required.met_by(_deduplicated((source, against), asked))
@@ -306,7 +306,7 @@ def _prepared(sides: tuple[Any, Any], asked: Inquiry) -> Run:
     settings |= {"guesses": guesses.record()} if layers.GUESSED in used else {}
     known = {} if workdir is None else identity(reading, recipe, asked.keep, listing=asked.listing, layers=before)
     known |= {} if group_by is None else {"group_by": group_by}
-    known |= {"chosen": asked.decisions.order_digest} if asked.decisions and asked.decisions.chosen else {}
+    known |= {} if asked.decisions is None else asked.decisions.identity
     inputs = inputs_of(sides, parts, recipe, workdir) + Inputs.of(
         () if asked.decisions is None else asked.decisions.files
     )
@@ -316,7 +316,8 @@ def _prepared(sides: tuple[Any, Any], asked: Inquiry) -> Run:
         pages = PageFacts(reading, asked.urls, required=layered)
         first_layers = _first_layers(pages, asked, guesses, clock, engine) if layered else None
         if first_layers is None:
-            corpus = Arrays(reading, engine, asked.keep, group_by=group_by, decisions=asked.decisions)
+            corpus = Arrays(reading, engine, asked.keep, group_by=group_by)
+            corpus = replace(corpus, decisions=asked.decisions, called=asked.called)
             state = pipeline.prepare(corpus, recipe, clock, ready_items=ready, listing=asked.listing)
         else:
             state = first_layers.then(reading, recipe, engine, clock)
@@ -356,9 +357,9 @@ def _on_spark(asked: Inquiry, law: Callable[[tuple[Any, Any], Inquiry], Any], si
     require_columns(asked.columns, asked.method)
     audited = is_audited(asked.method, wanted=options["audit"])
 
-    def here(sides: tuple[Any, Any], columns: Columns, clock: Clock) -> Any:
+    def here(sides: tuple[Any, Any], columns: Columns, clock: Clock, called: Callable[..., Any]) -> Any:
         own: RunOptions = {**options, "engine": None, "url_column": None, "workdir": None}
-        return law(sides, replace(asked, columns=columns, clock=clock, options=own))
+        return law(sides, replace(asked, columns=columns, clock=clock, options=own, called=called))
 
     clock = Clock(logged(options["progress"]))
     call = {**call_record(_command(asked), sides, asked.settings, options), "engine": "spark"}
@@ -373,6 +374,7 @@ def _on_spark(asked: Inquiry, law: Callable[[tuple[Any, Any], Inquiry], Any], si
         call,
         asked.layers,
         options["workdir"],
+        asked.decisions,
     )
 
 

@@ -132,7 +132,6 @@ def test_every_method_obeys_and_its_output_holds(method: Any, clusters: Any, tmp
         ([{"id1": "a", "id2": "a"}], {}, "'a' is paired with itself"),
         ([{"id1": x, "id2": y, "keep": x} for x, y in ("ab", "bc", "ca")], {}, "each is kept in place of another"),
         ([{"id1": "a", "id2": "b", "label": "no"}], {"use": "digest"}, "layers remove documents before"),
-        ([{"id1": "a", "id2": "b", "label": "no"}], {"engine": "Spark"}, "engine"),
     ],
 )
 def test_what_cannot_be_obeyed_is_refused_in_words(decisions: Any, options: Any, message: str) -> None:

@@ -52,6 +52,10 @@ def test_after_a_driver_that_died_the_same_call_goes_on(spark, folder, monkeypat
         found.write(folder / "work", overwrite=True)
     with pytest.raises(ns.WorkdirError, match=r"belongs to another run: threshold was 0\.8 and is 0\.9"):
         ns.dedup(source, method=ns.Jaccard(threshold=0.9), engine=engine, workdir=workdir)
+    apart, chosen = ([{"id1": "0-0", "id2": "0-1", name: value}] for name, value in (("label", "no"), ("keep", "0-1")))
+    assert _removed(expected) != _removed(ns.dedup(source, engine=engine, workdir=workdir, decisions=apart))
+    with pytest.raises(ns.WorkdirError, match="chosen"):
+        ns.dedup(source, engine=engine, workdir=workdir, decisions=chosen)
     pq.write_table(pa.table({"id": ["x"], "text": ["y"]}), folder / "crawl" / "part-1.parquet")
     with pytest.raises(ns.WorkdirError, match=r"belongs to another run: .*part-1\.parquet was"):
         ns.dedup(source, engine=engine, workdir=workdir)

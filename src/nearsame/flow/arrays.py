@@ -7,20 +7,22 @@
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from nearsame.arrow import Rows
 from nearsame.engines.base import Machine
 from nearsame.errors import ConfigError
 from nearsame.flow.corpus import Met, Question, State
-from nearsame.flow.decisions import Decisions, Located
+from nearsame.flow.decisions import Answers, Decisions, Known, Located, met_similar, staying
 from nearsame.flow.steps import OneSide, Steps
 from nearsame.kernels import tokens
 from nearsame.kernels.buckets import Meeting
+from nearsame.kernels.scores import Bound
 from nearsame.outputs.tables import RowNames
 from nearsame.recipes.methods import Method
 from nearsame.sources.base import Columns, RecordRoom
@@ -28,7 +30,7 @@ from nearsame.sources.reading import Reading
 from nearsame.sources.sizes import text_bytes
 from nearsame.stages.clusters.apart import Apart
 from nearsame.stages.clusters.keepers import NOBODY, Decided, inherit
-from nearsame.stages.clusters.policies import Keep, Order, ranks, readable
+from nearsame.stages.clusters.policies import CHOSEN, Keep, Order, chosen_first, ranks, readable
 from nearsame.stages.features.document_facts import About, CountEntries, CountRows, Describe
 from nearsame.stages.features.host_boilerplate import Hosts
 from nearsame.stages.pairs.evidence import hosts
@@ -59,6 +61,7 @@ class Arrays:
         notes: what one must know of the priority.
         group_by: what two documents must have in common to be compared: a column that was read, or `host`.
         decisions: what people have decided, if they have.
+        called: what they call documents, where that is not what sources call them: an id by row, in a table.
     """
 
     reading: Reading
@@ -70,6 +73,7 @@ class Arrays:
     notes: tuple[str, ...] = ()
     group_by: str | None = None
     decisions: Decisions | None = None
+    called: Callable[[Reading], pa.Table] | None = None
 
     at_once = True
 
@@ -98,7 +102,8 @@ class Arrays:
         """What people have decided, by row."""
         if self.decisions is None:
             return None
-        names = RowNames(self.reading.origins, [part.name for part in self.reading.all_parts])
+        origins = self.reading.origins if self.called is None else self.called(self.reading)
+        names = RowNames(origins, [part.name for part in self.reading.all_parts])
         return self.decisions.located(names.of(np.arange(self.about.sizes.size))[0])
 
     @cached_property
@@ -217,7 +222,23 @@ class Arrays:
         whole = inherit(decision, self.best, self.num_against, within=within)
         if self.decided is None:
             return whole
-        return self.decided.among_copies(whole, self.best, self.ranks, self.num_against, within=within)
+        return whole.instead(self.decided.among_copies(self.known, whole.gone(self.best.size), within=within))
+
+    @property
+    def known(self) -> Known:
+        """What decisions ask of documents."""
+        return Known(self.best, self.ranks, self.about.sizes, self.num_against, self.engine.groups)
+
+    def obeyed(self, meeting: Any, bound: Bound, decision: Decided, *, within: bool) -> dict[str, Any]:
+        """What became of what people have decided."""
+        if self.decided is None:
+            return {}
+        gone = decision.gone(self.best.size)
+        found = Answers(
+            partial(met_similar, meeting, bound),
+            partial(staying, best=self.best, gone=gone, num_against=self.num_against),
+        )
+        return self.decided.counts(self.known, gone, found, within=within)
 
 
 def _room(step: Steps, engine: Machine) -> RecordRoom:
@@ -279,7 +300,5 @@ def placed(
     if any(name == "id" for name, _ in order):
         columns["id"] = reading.origins.column("id")
     if chosen is not None:
-        columns["chosen"] = chosen
-        first = sum(name in ("side", "size") for name, _ in order)  # which nobody can choose otherwise
-        order = (*order[:first], ("chosen", True), *order[first:])
+        columns[CHOSEN], order = chosen, chosen_first(order)
     return ranks(order, columns, size), notes

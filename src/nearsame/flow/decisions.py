@@ -8,11 +8,11 @@
 
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import blake2b
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import pyarrow as pa
@@ -26,13 +26,12 @@ from nearsame.kernels import deciding
 from nearsame.kernels.scores import Bound
 from nearsame.sources.judged import JudgedPair, read_judgements
 from nearsame.stages.clusters.apart import Apart, keepers_of
-from nearsame.stages.clusters.keepers import Decided
 
-__all__ = ["Decisions", "Given", "Located"]
+__all__ = ["UNCHOSEN", "Answers", "Decisions", "Given", "Known", "Located", "met_similar", "staying"]
 
 Given = str | os.PathLike[str] | Sequence[str | os.PathLike[str] | Mapping[str, Any]]
 
-_UNCHOSEN = np.iinfo(np.int64).max
+UNCHOSEN = np.iinfo(np.int64).max
 _SHOWN = 5
 _FIELDS = ("id1", "id2", "label", "keep", "note")
 
@@ -88,14 +87,19 @@ class Decisions:
         return [{name: value for name, value in row if value} for row in rows]
 
     @property
-    def order_digest(self) -> str:
+    def names(self) -> pa.Array:
+        """The ids that they are about."""
+        return pa.array(sorted({name for one in self.given for name in one.pair}), pa.string())
+
+    @property
+    def identity(self) -> dict[str, str]:
         """What finished steps of a run depend on: who was chosen."""
-        return blake2b(json.dumps(self.chosen).encode(), digest_size=8).hexdigest()
+        digest = blake2b(json.dumps(self.chosen).encode(), digest_size=8).hexdigest()
+        return {"chosen": digest} if self.chosen else {}
 
     def located(self, ids: pa.Array) -> "Located":
         """The rows that they are about; `ids` is what documents are called, by row."""
-        named = {name for one in self.given for name in one.pair}
-        here = np.flatnonzero(pc.is_in(ids, pa.array(sorted(named), ids.type)).to_numpy(zero_copy_only=False))
+        here = np.flatnonzero(pc.is_in(ids, self.names.cast(ids.type)).to_numpy(zero_copy_only=False))
         rows: dict[str, list[int]] = {}
         for row, name in zip(here.tolist(), ids.take(pa.array(here)).to_pylist(), strict=True):
             rows.setdefault(name, []).append(row)
@@ -107,6 +111,23 @@ class Decisions:
             _rows(self.apart, one), _rows(self.chosen, one), len(lost), tuple(names),
             {"read": len(labels), "confirmed": labels.count(True), "unsure": labels.count(None)},
         )  # fmt: skip
+
+
+class Known(NamedTuple):
+    """What is known of documents, by row: of all, or (on a cluster) of the few that decisions are about."""
+
+    best: Rows  # of those with equal features
+    ranks: Rows  # the places in the order of priority
+    sizes: Rows  # how many features each has
+    num_against: int  # rows below it are the `against` side
+    groups: Rows | None = None  # only documents of one group are compared
+
+
+class Answers(NamedTuple):
+    """What a run can tell of documents that stand for others."""
+
+    similar: Callable[[Rows, Rows], Mask]  # which pairs are, the one of higher priority first
+    staying: Callable[[Rows], Rows]  # how many of those that each stands for stay, of both sides
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,7 +150,7 @@ class Located:
 
     def places(self, num_rows: int) -> Rows:
         """By row the place of those that were chosen, the best first; of all others the last."""
-        places = np.full(num_rows, _UNCHOSEN)
+        places = np.full(num_rows, UNCHOSEN)
         depths = _depths([(winner, loser) for winner, loser in self.chosen.tolist()])
         places[list(depths)] = list(depths.values())
         return places
@@ -139,52 +160,56 @@ class Located:
         a, b = (best[side] for side in self.apart.T)
         return Apart(a[a != b], b[a != b]) if (a != b).any() else None
 
-    def among_copies(self, decided: Decided, best: Rows, ranks: Rows, num_against: int, *, within: bool) -> Decided:
-        """The same decision, in which copies that are apart are not removed for each other."""
-        copies = self.apart[best[self.apart[:, 0]] == best[self.apart[:, 1]]]
-        leaders = np.setdiff1d(best[copies[:, 0]], decided.rows)  # who shares a witness with its leader has that
-        if not leaders.size:
-            return decided
-        witness = np.full(best.size, -1)
-        witness[decided.rows] = decided.witnesses
-        before = _before(copies, ranks)
-        for _, members in _classes(best, leaders, ranks):
-            chosen = keepers_of(members, before, num_against, within=within)
-            for member in members[1:]:
-                witness[member] = -1 if chosen[member] == member else chosen[member]
-        rows = decided.rows[witness[decided.rows] >= 0]
-        stays = np.isin(decided.rows, rows)
-        return decided._replace(rows=rows, witnesses=witness[rows], nums=decided.nums[stays], dens=decided.dens[stays])
+    def among_copies(self, known: Known, removed: Mask, *, within: bool) -> dict[int, int]:
+        """Who was told apart from a better copy that stays, each with its keeper; who stays is its own.
 
-    def counts(self, corpus: Any, meeting: Any, bound: Bound, decided: Decided, *, within: bool) -> dict[str, Any]:
+        Args:
+            known: of each document, at least of these: who stands for it, and those of the `against` side that do, too.
+            removed: Which go; who shares a witness with the one that stands for it has that.
+            within: Whether documents that are not on the `against` side are compared with each other.
+        """
+        copies = self.apart[known.best[self.apart[:, 0]] == known.best[self.apart[:, 1]]]
+        leaders = np.setdiff1d(known.best[copies[:, 0]], np.flatnonzero(removed))
+        before, keepers = _before(copies, known.ranks), dict[int, int]()
+        for members in _classes(known.best, leaders, known.ranks):
+            among = keepers_of(members, before, known.num_against, within=within)
+            keepers |= {row: keeper for row, keeper in among.items() if row in before and row >= known.num_against}
+        return keepers
+
+    def counts(self, known: Known, gone: Mask, found: Answers, *, within: bool) -> dict[str, Any]:
         """What became of them: how many were obeyed, and which no longer fit."""
-        stays = np.ones(corpus.best.size, np.bool_)
-        stays[decided.rows] = False
-        apart, chosen = (_similar(pairs, corpus, meeting, bound) for pairs in (self.apart, self.chosen))
-        chosen &= _meets(self.chosen, corpus.num_against, within=within)  # of those apart copies may meet
-        won = stays[self.chosen[:, 0]] & ~stays[self.chosen[:, 1]]
+        apart, chosen = (_similar(pairs, known, found.similar) for pairs in (self.apart, self.chosen))
+        chosen &= _meets(self.chosen, known.num_against, within=within)  # of those apart copies may meet
+        won = ~gone[self.chosen[:, 0]] & gone[self.chosen[:, 1]]
         return {
             **self.read,
             "apart": int(apart.sum()),
             "chosen": int(won.sum()),
-            "both_kept": self._exceptions(apart, corpus, stays, within=within),
+            "both_kept": _both_kept(self.apart[apart], known, gone, found.staying, within=within),
             "not_similar": int((~apart).sum() + (~chosen & ~won).sum()),
             "overruled": int((chosen & ~won).sum()),
             "lost": self.num_lost,
             "lost_ids": list(self.names[:_SHOWN]),
         }
 
-    def _exceptions(self, similar: Mask, corpus: Any, stays: Mask, *, within: bool) -> int:
-        """How many pairs of documents both stay though they are similar."""
-        pairs, best = self.apart[similar], corpus.best
-        kept = {leader: [row for row in rows if stays[row]]
-                for leader, rows in _classes(best, np.unique(best[pairs]), corpus.ranks)}  # fmt: skip
-        both: set[tuple[int, int]] = set()
-        for a, b in pairs.tolist():
-            sides = ([a], [b]) if best[a] == best[b] else (kept[best[a]], kept[best[b]])
-            both |= {(min(x, y), max(x, y)) for x in sides[0] for y in sides[1] if stays[x] and stays[y]}
-        listed = np.array(sorted(both), np.int64).reshape(-1, 2)
-        return int(_meets(listed, corpus.num_against, within=within).sum())
+
+def _both_kept(pairs: Rows, known: Known, gone: Mask, staying: Callable[[Rows], Rows], *, within: bool) -> int:
+    """How many pairs of documents both stay, though they are as similar as these pairs are."""
+    of_copies = known.best[pairs[:, 0]] == known.best[pairs[:, 1]]
+    copies = pairs[of_copies]
+    met = _meets(copies, known.num_against, within=within)
+    both = int((met & ~gone[copies].any(axis=1)).sum())
+    leaders = np.unique(np.sort(known.best[pairs[~of_copies]], axis=1), axis=0)
+    against, judged = staying(np.unique(leaders))[:, np.searchsorted(np.unique(leaders), leaders)]
+    across = against[:, 0] * judged[:, 1] + judged[:, 0] * against[:, 1]
+    return both + int(across.sum() + within * (judged[:, 0] * judged[:, 1]).sum())
+
+
+def staying(leaders: Rows, best: Rows, gone: Mask, num_against: int) -> Rows:
+    """How many of the documents that some stand for stay, of the `against` side and of the other one."""
+    rows = np.flatnonzero(np.isin(best, leaders) & ~gone)
+    at, judged = np.searchsorted(leaders, best[rows]), rows >= num_against
+    return np.stack([np.bincount(at[side], minlength=leaders.size) for side in (~judged, judged)])
 
 
 def _meets(pairs: Rows, num_against: int, *, within: bool) -> Mask:
@@ -193,19 +218,20 @@ def _meets(pairs: Rows, num_against: int, *, within: bool) -> Mask:
     return np.asarray((judged == 1) | ((judged == 2) & within))
 
 
-def _similar(pairs: Rows, corpus: Any, meeting: Any, bound: Bound) -> Mask:
-    """Which pairs are as similar as the bound asks."""
-    first, later = _by_rank(pairs, corpus.ranks)
-    a, b = corpus.best[first], corpus.best[later]
-    similar = (a == b) & (corpus.about.sizes[first] > 0)
-    if meeting:
-        similar |= (a != b) & _compared(meeting, a, b, bound)
-    groups = corpus.engine.groups
+def _similar(pairs: Rows, known: Known, compared: Callable[[Rows, Rows], Mask]) -> Mask:
+    """Which pairs are as similar as was asked."""
+    first, later = _by_rank(pairs, known.ranks)
+    a, b = known.best[first], known.best[later]
+    similar = (a == b) & (known.sizes[first] > 0)
+    similar[a != b] = compared(a[a != b], b[a != b])
+    groups = known.groups
     return np.asarray(similar if groups is None else similar & (groups[first] == groups[later]))
 
 
-def _compared(meeting: Any, first: Rows, later: Rows, bound: Bound) -> Mask:
-    """Which documents have met, and are as similar as the bound asks."""
+def met_similar(meeting: Any, bound: Bound, first: Rows, later: Rows) -> Mask:
+    """Which documents have met, and are as similar as the bound asks; the first of each comes first in priority."""
+    if not meeting:
+        return np.zeros(first.size, np.bool_)
     rows = meeting.entries.rows
     wanted = np.isin(rows, np.concatenate([first, later]))
     number = dict(zip(rows[wanted].tolist(), np.flatnonzero(wanted).tolist(), strict=True))
@@ -229,13 +255,13 @@ def _before(pairs: Rows, ranks: Rows) -> dict[int, set[int]]:
     return before
 
 
-def _classes(best: Rows, leaders: Rows, ranks: Rows) -> Iterator[tuple[int, list[int]]]:
+def _classes(best: Rows, leaders: Rows, ranks: Rows) -> Iterator[list[int]]:
     """For each of some documents those that it stands for, in the order of priority: itself first."""
     rows = np.flatnonzero(np.isin(best, leaders))
     rows = rows[np.lexsort((ranks[rows], best[rows]))]
     ends = (np.searchsorted(best[rows], leaders, side) for side in ("left", "right"))
-    for leader, low, high in zip(leaders.tolist(), *ends, strict=True):
-        yield leader, rows[low:high].tolist()
+    for low, high in zip(*ends, strict=True):
+        yield rows[low:high].tolist()
 
 
 def _rows(pairs: list[tuple[str, str]], rows: Mapping[str, int]) -> Rows:

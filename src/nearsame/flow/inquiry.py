@@ -1,9 +1,11 @@
 """What a call of `dedup` or `pairs` asks for, before anything is read: by which recipe, of which columns, where."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
+
+import pyarrow as pa
 
 from nearsame.clock import Clock
 from nearsame.engines.checkpoints import Checkpoints
@@ -22,6 +24,7 @@ from nearsame.recipes.choices import OwnLayer
 from nearsame.recipes.methods import Method
 from nearsame.recipes.urls import CanonicalUrl
 from nearsame.sources import Columns
+from nearsame.sources.reading import Reading
 from nearsame.stages.clusters.policies import Keep
 
 __all__ = ["Inquiry", "columns_of", "priority"]
@@ -43,6 +46,7 @@ class Inquiry:
     decisions: Decisions | None = None
     indexes: tuple[Known, ...] = ()  # that are asked
     clock: Clock | None = None  # of a run that has begun
+    called: Callable[[Reading], pa.Table] | None = None  # what rows are called, if not as sources call them
 
     def __post_init__(self) -> None:
         for name in ("threads", "batch_rows"):

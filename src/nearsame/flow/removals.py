@@ -258,11 +258,8 @@ class Removals:
 
     def _decided(self) -> dict[str, Any]:
         """What became of what people have decided."""
-        corpus, settings = self.state.corpus, self.run.settings
-        if corpus.decided is None:
-            return {}
-        bound = self.state.step.bound(self.method.least)
-        return corpus.decided.counts(corpus, self.state.meeting, bound, self.decided, within=settings["within"])
+        state, within = self.state, self.run.settings["within"]
+        return state.corpus.obeyed(state.meeting, state.step.bound(self.method.least), self.decided, within=within)
 
     def _layer_counts(self) -> tuple[dict[str, Any], ...]:
         if self.layers is None or self.settled is None:

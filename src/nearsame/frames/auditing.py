@@ -144,10 +144,10 @@ def _true_pairs(state: State[Frames], threshold: Fraction, samples: list[tuple[_
     Without `within`, only those with a document of the `against` side.
     """
     verbs, documents, is_grouped = state.corpus.engine, state.corpus.documents, state.corpus.is_grouped
-    stages = []
+    stages, apart = [], state.corpus.apart
     for some, limit in samples:
         if some.numbers.size:
-            most = ALL_PARTNERS if is_grouped else limit  # the first ones may be of other groups
+            most = limit if not is_grouped and apart is None else ALL_PARTNERS  # the first ones may not count
             stages.append((partners_stage(state.method, threshold, some.asked, most=most), some.numbers))
     if not stages:
         return verbs.frame(pa.schema([("owner", pa.int64()), ("partner", pa.int64())]).empty_table())
@@ -160,7 +160,12 @@ def _true_pairs(state: State[Frames], threshold: Fraction, samples: list[tuple[_
         pairs = pairs.join(owners, "owner").filter(f"own = {GROUP}")
     if not within:
         pairs = pairs.filter("side = 0")
-    return verbs.computed(pairs.selectExpr("owner", "best as partner").distinct())
+    pairs = pairs.selectExpr("owner", "best as partner")
+    if apart is not None:
+        a, b = np.concatenate([apart.a, apart.b]), np.concatenate([apart.b, apart.a])
+        told = verbs.frame(pa.table({"owner": a, "partner": b})).hint("broadcast")
+        pairs = pairs.join(told, ["owner", "partner"], "left_anti")
+    return verbs.computed(pairs.distinct())
 
 
 def _with_true_witness(state: State[Frames], sample: _Sample, decision: Decision, threshold: Fraction) -> Flags:

@@ -15,7 +15,9 @@ from nearsame.engines.spark.verbs import Verbs
 from nearsame.errors import ConfigError, SourceError
 from nearsame.flow.arrays import HOST, require_host
 from nearsame.flow.corpus import Met, Question, State
+from nearsame.flow.decisions import Decisions
 from nearsame.flow.steps import Steps
+from nearsame.frames.decided import Named, Told
 from nearsame.frames.deciding import Decision, answered, inherited
 from nearsame.frames.documents import CARRIED, GROUP, STAY, FrameSide, require_one_length
 from nearsame.frames.naming import Renamed, renamed, renamings
@@ -26,7 +28,8 @@ from nearsame.frames.shuffling import ITEM_BYTES, past_the_table, planned, predi
 from nearsame.recipes.arguments import not_on_spark
 from nearsame.recipes.counterparts import exact_join
 from nearsame.recipes.methods import Method
-from nearsame.stages.clusters.policies import Keep, Order
+from nearsame.stages.clusters.apart import Apart
+from nearsame.stages.clusters.policies import Keep, Order, chosen_first
 from nearsame.stages.features.distinct import DistinctItems
 from nearsame.stages.features.frequent import CountOften
 from nearsame.stages.features.host_boilerplate import Hosts
@@ -91,6 +94,8 @@ class Frames:
             number of the first with equal features), copies, side, id, digests, sizes.
         counts: what is counted of them.
         notes: what one must know of them.
+        decisions: what people have decided, if they have.
+        named: the documents that these name.
     """
 
     sides: tuple[FrameSide, ...]
@@ -102,6 +107,8 @@ class Frames:
     documents: Any = None
     counts: dict[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    decisions: Decisions | None = None
+    named: Named | None = None
 
     at_once = False
     size_bytes = None
@@ -185,10 +192,25 @@ class Frames:
 
     def ranked(self, order: Order) -> "Frames":
         """A corpus that knows each document's place in an order, as its number."""
-        notes = unread_dates(self.sides, self.documents, self.keep)
-        ordered, columns = prioritised(self.documents, order)
+        notes, documents, named = unread_dates(self.sides, self.documents, self.keep), self.documents, None
+        if self.decisions is not None:
+            named = Named.among(documents, self.decisions, self.engine)
+            documents, order = named.ranked(documents, self.engine), chosen_first(order)
+        ordered, columns = prioritised(documents, order)
         documents = self.engine.once("ranked", lambda: numbered(self.engine, ordered, columns, "number"))
-        return replace(self, documents=documents, notes=(*self.notes, *notes))
+        return replace(self, documents=documents, named=named, notes=(*self.notes, *notes))
+
+    @cached_property
+    def told(self) -> Told | None:
+        """What people have decided, by number."""
+        if self.named is None:
+            return None
+        return Told.of(self.named, self.documents, self.counts["different_against"], self.engine)
+
+    @cached_property
+    def apart(self) -> Apart | None:
+        """What was told apart of the documents that stand for all others."""
+        return None if self.told is None else self.told.apart
 
     def collapsed(self, features: Any) -> "Frames":  # noqa: ARG002  (their digests are known)
         """A corpus that knows of each document the best one with equal features, and that has counted them."""
@@ -302,7 +324,10 @@ class Frames:
 
     def inherit(self, decision: Decision, *, within: bool) -> Decision:
         """The same of all documents."""
-        return replace(decision, gone=self.engine.computed(inherited(self.documents, decision.found, within=within)))
+        gone = inherited(self.documents, decision.found, within=within)
+        if self.told is not None:
+            gone = self.told.inherit(gone, decision.found, within=within)
+        return replace(decision, gone=self.engine.computed(gone))
 
 
 def require_readable(sides: Sequence[FrameSide], number: int, *, strict: bool) -> tuple[str, ...]:

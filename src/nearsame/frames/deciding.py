@@ -39,7 +39,7 @@ def answered(state: State[Any], question: Question) -> Decision:
     corpus, meeting, verbs = state.corpus, state.meeting, state.corpus.engine
     if meeting is None or not meeting.num_documents:
         return Decision(verbs.frame(DECISIONS.empty_table()).drop("note"))
-    asked = NumberedQuestion(question, state.method, corpus.counts["different_against"])
+    asked = NumberedQuestion(question, state.method, corpus.counts["different_against"], corpus.apart)
     if ENTRY_BYTES * meeting.num_entries + 8 * meeting.num_items <= num_bytes(verbs.engine.driver_bytes):
         verbs.room["deciding"] = "driver"
         lists, entries = meeting.lists.sort("number"), meeting.entries.select("key", "number", "place")

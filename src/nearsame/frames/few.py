@@ -31,9 +31,10 @@ from nearsame.frames.runs import PACKAGES, FrameReading, FrameRun
 from nearsame.installation import versions
 from nearsame.recipes.methods import Method
 from nearsame.sources import Columns
+from nearsame.sources.reading import Reading
 from nearsame.stages.pairs.expand import Listed
 
-__all__ = ["Few", "FewRemovals", "FewRun", "few_of"]
+__all__ = ["Few", "FewRemovals", "FewRun", "called", "few_of"]
 
 _ROW, _ID, _URL, _CONTENT = (f"nearsame_{name}" for name in ("row", "id", "url", "content"))
 _ROW_BYTES = 64  # of a document besides its content
@@ -108,7 +109,7 @@ class FewRun(FrameRun):
     @classmethod
     def of(cls, read: FrameReading, local: Run) -> "FewRun":
         """A run whose documents are called as on the cluster."""
-        return cls(read, local.clock, replace(local, called=_called(local)))
+        return cls(read, local.clock, replace(local, called=called(local.reading)))
 
     @property
     def state(self) -> Any:
@@ -152,12 +153,12 @@ class FewRun(FrameRun):
         )
 
 
-def _called(run: Run) -> pa.Table:
+def called(reading: Reading) -> pa.Table:
     """The ids of documents, and the names of their rows, by row."""
-    origins = run.reading.origins
+    origins = reading.origins
     source, position = (origins.column(name).to_numpy() for name in ("source", "position"))
     rows = np.zeros(len(origins), np.int64)
-    parts: list[Any] = list(run.reading.all_parts)  # the tables
+    parts: list[Any] = list(reading.all_parts)  # the tables
     for number, part in enumerate(parts):
         mine = source == number
         rows[mine] = part.table.column(_ROW).to_numpy()[position[mine]]

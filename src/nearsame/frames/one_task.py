@@ -24,6 +24,7 @@ from nearsame.flow.steps import Steps, steps
 from nearsame.kernels.buckets import Meeting
 from nearsame.kernels.deciding import Work
 from nearsame.recipes.methods import Method
+from nearsame.stages.clusters.apart import Apart
 from nearsame.stages.clusters.keepers import Decided
 from nearsame.stages.pairs.join import JoinedPairs
 
@@ -43,11 +44,13 @@ class NumberedQuestion:
         question: what is asked.
         method: the recipe.
         num_against: documents with a number below it are the `against` side.
+        apart: pairs that were told apart.
     """
 
     question: Question
     method: Method
     num_against: int = 0
+    apart: Apart | None = None
 
     @property
     def step(self) -> Steps:
@@ -81,7 +84,8 @@ class _Gathered:
         numbers, weights = np.concatenate(self._numbers), np.concatenate(self._weights)
         meeting = self._meeting(numbers)
         protected = int(np.searchsorted(numbers, asked.num_against))
-        rule = asked.question.rule(asked.step, protected, weights)
+        apart = None if asked.apart is None else asked.apart.at(numbers)
+        rule = asked.question.rule(asked.step, protected, weights, apart=apart)
         if asked.question.kind == "pairs":
             yield from _listed(self.engine.join(meeting, rule), numbers)
             return

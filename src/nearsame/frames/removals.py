@@ -144,7 +144,16 @@ class SparkRemovals(FrameRemovals):
             "near_copies": counts["removed"] - counts["exact_copies"],
             "largest": largest,
             "component": self.decision.component,
+            "decisions": self._decided(),
         }
+
+    def _decided(self) -> dict[str, Any]:
+        """What became of what people have decided."""
+        state, within = self.run.state, self.run.settings["within"]
+        if state.corpus.told is None:
+            return {}
+        bound = state.step.bound(self.method.least)
+        return state.corpus.told.counts(state, self.decision.gone, bound, within=within)
 
     def _largest(self) -> tuple[tuple[str, int], ...]:
         sizes = self.decision.gone.groupBy("witness").agg({"times": "sum"}).toDF("witness", "size")

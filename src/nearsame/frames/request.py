@@ -21,6 +21,7 @@ from nearsame.errors import ConfigError, SourceError
 from nearsame.files.inputs import several
 from nearsame.flow import pipeline
 from nearsame.flow.corpus import Question
+from nearsame.flow.decisions import Decisions
 from nearsame.flow.identities import identity_of, with_seed_of
 from nearsame.flow.page_reading import refuse_idle
 from nearsame.flow.results import Pairs, Result
@@ -28,7 +29,7 @@ from nearsame.frames.archives import part_of_archives
 from nearsame.frames.auditing import audit_decision, audit_pairs
 from nearsame.frames.corpus import Frames, require_readable
 from nearsame.frames.documents import STAY, FrameSide
-from nearsame.frames.few import FewRemovals, FewRun, few_of
+from nearsame.frames.few import FewRemovals, FewRun, called, few_of
 from nearsame.frames.inputs import (
     FramePart,
     common_order,
@@ -63,10 +64,11 @@ class Request:
         clock: who watches.
         strict: whether a record that cannot be read is an error.
         audited: whether recall, residual duplicates and precision are measured.
-        here: the same question to one machine, about tables.
+        here: the same question to one machine, about tables: their columns, who watches, and what rows are called.
         call: what was asked, so that it can be asked again.
         layers: what removes documents before the method, which is done on the driver; None: nothing.
         workdir: where finished steps stay.
+        decisions: what people have decided.
     """
 
     engine: Spark
@@ -75,10 +77,11 @@ class Request:
     clock: Clock
     strict: bool = False
     audited: bool = False
-    here: Callable[[tuple[Any, Any], Columns, Clock], Any] | None = None
+    here: Callable[..., Any] | None = None
     call: Mapping[str, Any] = field(default_factory=dict)
     layers: tuple[str, ...] | None = None
     workdir: str | os.PathLike[str] | None = None
+    decisions: Decisions | None = None
 
     def dedup(self, source: Any, against: Any, keep: Keep, settings: dict[str, Any]) -> Result:
         """Near-duplicates, and which of them stay."""
@@ -157,7 +160,7 @@ class Request:
         parts = [part for side in sides for part in side.parts]
         unread = tuple(unread_file for part in parts for unread_file in unread_files(part))
         ignored = sum(part.ignored for part in parts)
-        paths = _paths(source, against)
+        paths = _paths(source, against) + (() if self.decisions is None else self.decisions.files)
         if self.workdir is not None:
             require_files(verbs.session, self.workdir, [one for one in (source, against) if one is not None])
             paths += (os.fspath(self.workdir),)
@@ -174,7 +177,7 @@ class Request:
         notes = require_readable(read.sides, few.num_bad, strict=self.strict)
         if self.workdir is not None:
             notes += (f"{self.workdir}: documents so few came to the driver, and nothing is kept of them",)
-        return self.here(few.sides, few.columns, self.clock), replace(read, notes=(*read.notes, *notes))
+        return self.here(few.sides, few.columns, self.clock, called), replace(read, notes=(*read.notes, *notes))
 
     def _without_layers(self) -> ConfigError:
         message = f"use={','.join(self.layers or ())!r}: layers of archives are done on one machine only"
@@ -188,7 +191,8 @@ class Request:
         return ConfigError(f"{message} driver_bytes={self.engine.driver_bytes!r}", hint=hint)
 
     def _run(self, read: FrameReading, keep: Keep, settings: dict[str, Any], *, listing: bool = False) -> SparkRun:
-        corpus, method = Frames(read.sides, read.verbs, keep, self.strict), self.method
+        corpus = Frames(read.sides, read.verbs, keep, self.strict, decisions=self.decisions)
+        method = self.method
         if self.workdir is not None:
             place = place_at(read.verbs.session, self.workdir)
             method = with_seed_of(method, kept_identity(place))
@@ -196,6 +200,7 @@ class Request:
                 **identity_of(method, keep, self.columns),
                 "group_by": settings.get("group_by"),
                 "listing": listing,
+                **({} if self.decisions is None else self.decisions.identity),
             }
             read.verbs.stored = stored_steps(read, place, known)
         ready = self.columns.items is not None

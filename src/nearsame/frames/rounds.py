@@ -11,11 +11,15 @@
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
+
 from nearsame.answers.stats import Component
 from nearsame.engines.space import num_bytes
 from nearsame.engines.spark.stars import least_of_component
 from nearsame.flow.corpus import State
 from nearsame.frames.candidates import BLOCK, meeting_pairs, split_by_main
+from nearsame.frames.decided import instead, split
 from nearsame.frames.one_task import NumberedQuestion, in_one_task, told
 from nearsame.frames.scoring import lengths, scored
 from nearsame.kernels.deciding import Work
@@ -128,10 +132,14 @@ class Cluster:
         rest = self._counting(self._apart(roots))
         links = links.union(self._similar(rest))
         roots = least_of_component(verbs, links.toDF("u", "v", "num", "den"))
-        removed = roots.filter(f"node >= {num}").selectExpr("least as a", "node as b")
+        joined, within = roots, self.question.within
+        if self.asked.apart is not None:
+            others = split(roots, self.asked.apart, num, verbs, within=within)
+            joined = verbs.computed(instead(roots, ("node", "least"), others, verbs))
+        removed = joined.filter(f"node >= {num}").selectExpr("least as a", "node as b")
         pairs, work = scored(verbs, removed, self.lists, alone(self.bound), below=unbounded(self.bound), hot=self.hot)
         self._add(work)
-        return pairs.selectExpr("b as a", "a as b", "num", "den"), self._largest(roots)
+        return pairs.selectExpr("b as a", "a as b", "num", "den"), self._largest(roots, joined)
 
     def _counting(self, pairs: Any) -> Any:
         """The pairs whose similarity counts: across the sides, and within the other one if that is asked for."""
@@ -149,16 +157,23 @@ class Cluster:
         sides = split_by_main(self.verbs, entries.withColumn("root", self.verbs.expression("coalesce(root, number)")))
         return self._meeting(sides, apart=True)
 
-    def _largest(self, roots: Any) -> Component | None:
-        """What one task says of the component of most documents; of equals, the one of the best keeper."""
+    def _largest(self, roots: Any, joined: Any) -> Component | None:
+        """What one task says of the component of most documents; of equals, the one of the best keeper.
+
+        `roots` are those of components, `joined` the keepers of what is left of them where pairs are apart.
+        """
         verbs = self.verbs
-        nodes = roots.union(roots.selectExpr("least", "least").distinct()).distinct()
+        nodes = joined.union(joined.selectExpr("least", "least").distinct()).distinct()
         weights = self.state.meeting.lists.selectExpr("number as node", "stands_for")
         sizes = verbs.aggregated(nodes.join(weights, "node"), ["least"], ["sum(stands_for) as documents"])
         number, first = sizes.count(), sizes.sort("documents", "least", ascending=[False, True]).first()
         if first is None:
             return None
-        those = nodes.filter(f"least = {first['least']}").selectExpr("node as number")
+        keeper = first["least"]
+        own = roots.filter(f"node = {keeper}").first()
+        root = keeper if own is None else own["least"]
+        those = roots.union(roots.selectExpr("least", "least").distinct()).filter(f"least = {root}")
+        those = those.selectExpr("node as number")
         lists, entries = (rows.join(those, "number", "left_semi") for rows in (self.state.meeting.lists, self.entries))
         answers = in_one_task(self.asked, lists, entries, verbs)
         _, component = told(answers.filter("a < 0").first()["note"])
@@ -172,6 +187,9 @@ class Cluster:
         return meeting_pairs(self.verbs, sides, self.bound, hot=self.hot, placed=placed, apart=apart)
 
     def _similar(self, candidates: Any) -> Any:
+        if (apart := self.asked.apart) is not None:
+            both = {"a": np.minimum(apart.a, apart.b), "b": np.maximum(apart.a, apart.b)}
+            candidates = candidates.join(self.verbs.frame(pa.table(both)).hint("broadcast"), ["a", "b"], "left_anti")
         pairs, work = scored(self.verbs, candidates, self.lists, self.bound, hot=self.hot)
         self._add(work)
         return pairs

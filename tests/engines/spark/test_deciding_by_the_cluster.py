@@ -66,3 +66,35 @@ def test_components_by_stars_are_those_of_one_machine(spark):
     assert decisions(here.removals) == decisions(there.removals)
     assert here.stats.component == there.stats.component
     there.release()
+
+
+def _decided(rows: list[dict[str, Any]]) -> list[dict[str, str]]:
+    """Of near copies some apart and some chosen, of equal ones one pair apart; ids of nobody and of several."""
+    by_group: dict[str, list[str]] = {}
+    for row in rows:
+        if row["id"] and row["text"]:
+            by_group.setdefault(row["text"].split()[0], []).append(row["id"])
+    near = [ids for ids in by_group.values() if len(set(ids)) > 1]
+    apart = [{"id1": ids[0], "id2": ids[-1], "label": "no"} for ids in near[::2]]
+    chosen = [{"id1": ids[0], "id2": ids[-1], "keep": ids[-1]} for ids in near[1::2]]
+    chain = [{"id1": f"c{at:05d}", "id2": f"c{at + 2:05d}", "label": "no"} for at in range(0, 8, 3)]
+    return [*apart, *chosen, *chain, {"id1": "nobody", "id2": "x", "label": "no"}]
+
+
+@pytest.mark.parametrize("way", _WAYS)
+@pytest.mark.parametrize("clusters", ["greedy", "components"])
+def test_what_people_have_decided_is_obeyed_as_on_one_machine(spark, way, clusters):
+    """Removals and counts of what was obeyed, at another threshold too; nothing of it is missed by the audit."""
+    old, new = corpus()[::3], corpus()[1:] + chain(10)
+    asked = {"method": ns.Jaccard(threshold=0.5), "clusters": clusters, "decisions": _decided(new), "audit": True}
+    here = ns.dedup(new, against=old, ties="content", **asked)
+    engine = ns.Spark(spark, **_WAYS[way])
+    there = ns.dedup(frame(spark, new), against=frame(spark, old), engine=engine, **asked)
+    for one, other in ((here, there), (here.at(threshold=0.9), there.at(threshold=0.9))):
+        assert decisions(one.removals) == decisions(other.removals)
+        assert one.stats.decisions == other.stats.decisions
+        assert one.stats.component == other.stats.component
+    assert min(here.stats.decisions[name] for name in ("apart", "chosen", "both_kept", "not_similar", "lost")) > 0
+    if clusters == "greedy":
+        assert (1.0, 0.0) == (there.audit.recall.value, there.audit.residual.value)
+    there.release()

@@ -194,6 +194,33 @@ def test_kept_and_removed_documents_are_rows_of_the_frame(spark):
     found.release()
 
 
+@pytest.mark.parametrize("driver_bytes", [0, "64 MB"])
+def test_what_people_have_decided_is_obeyed_on_both_engines(spark, driver_bytes, tmp_path):
+    """Copies of one text that are apart, a chosen one, a document that is called by its row; counted alike."""
+    text = "one two three four five six seven eight nine ten"
+    rows = [{"id": name, "text": f"{text} {'more' * (name > 'c')}", "n": 0} for name in "abcde"]
+    decided = [("a", "b", "no", ""), ("a", "e", "yes", "e"), ("d", "x", "no", "")]
+    (tmp_path / "decided.tsv").write_text("id1\tid2\tlabel\tkeep\n" + "".join("\t".join(one) + "\n" for one in decided))
+    asked = {"method": ns.Jaccard(threshold=0.5), "decisions": tmp_path / "decided.tsv"}
+    here = ns.dedup(rows, ties="content", **asked)
+    engine = ns.Spark(spark, driver_bytes=driver_bytes)
+    there = ns.dedup(frame(spark, rows), engine=engine, **asked)
+    assert decisions(here.removals) == decisions(there.removals)
+    assert here.stats.decisions == there.stats.decisions
+    assert ["x"] == there.stats.decisions["lost_ids"]
+    with pytest.raises(ns.OutputError, match=r"decided\.tsv"):
+        there.write(tmp_path, overwrite=True)
+    nameless = frame(spark, [{**row, "id": None, "n": at} for at, row in enumerate(rows)])
+    one, other = (
+        row["row"] for row in ns.dedup(nameless, method=asked["method"], engine=engine).removals.collect()[:2]
+    )
+    apart = [{"id1": str(one), "id2": str(other), "label": "no"}]
+    found = ns.dedup(nameless, method=asked["method"], decisions=apart, engine=engine)
+    assert (1, 0) == (found.stats.decisions["apart"], found.stats.decisions["lost"])
+    found.release()
+    there.release()
+
+
 def test_another_threshold_is_decided_on_what_is_kept(spark):
     """As a run of its own would decide it; a lower one is refused."""
     found = ns.dedup(frame(spark, corpus()), method=ns.Jaccard(threshold=0.6), engine=ns.Spark(spark))

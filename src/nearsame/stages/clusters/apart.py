@@ -32,6 +32,12 @@ class Apart:
         """Which pairs (a[i], b[i]) are among them."""
         return np.isin(_undirected(a, b), self._known)
 
+    def at(self, rows: Rows) -> "Apart | None":
+        """The same by places in some rows, which ascend; None where there is no such pair."""
+        here = np.isin(self.a, rows) & np.isin(self.b, rows)
+        a, b = (np.searchsorted(rows, side[here]) for side in (self.a, self.b))
+        return Apart(a, b) if here.any() else None
+
     def earlier(self, rows: Rows) -> dict[int, Rows]:
         """By number of a document those before it that it is apart from; document i is rows[i]."""
         wanted = np.isin(rows, np.concatenate([self.a, self.b]))

@@ -8,7 +8,7 @@
 4. A document that was told apart from an earlier one is decided alone, as if the two had been compared already.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nearsame.answers.stats import Component
-from nearsame.arrow import Rows
+from nearsame.arrow import Mask, Rows
 from nearsame.kernels import deciding
 from nearsame.kernels.buckets import Meeting
 from nearsame.kernels.deciding import Work
@@ -40,6 +40,20 @@ class Decided(NamedTuple):
     dens: Rows
     work: Work = Work()  # on the way
     component: Component | None = None  # what there is to say of the largest, where documents go by components
+
+    def gone(self, num_rows: int) -> Mask:
+        """Of all rows which are removed."""
+        gone = np.zeros(num_rows, np.bool_)
+        gone[self.rows] = True
+        return gone
+
+    def instead(self, keepers: Mapping[int, int]) -> "Decided":
+        """The same, in which some removed copies have another witness; who is its own stays."""
+        told, witnesses = np.flatnonzero(np.isin(self.rows, [*keepers])), self.witnesses.copy()
+        witnesses[told] = [keepers[row] for row in self.rows[told].tolist()]
+        stays = witnesses != self.rows
+        rows, nums, dens = (column[stays] for column in (self.rows, self.nums, self.dens))
+        return self._replace(rows=rows, witnesses=witnesses[stays], nums=nums, dens=dens)
 
 
 _NONE = np.zeros(0, np.int64)

@@ -22,7 +22,21 @@ from nearsame.errors import ConfigError
 from nearsame.recipes.choices import KEEP_BY_COLUMN, KEEP_PLAIN, KeepByColumn, KeepPlain, Ties, word_of
 from nearsame.stages.clusters.dates import moments
 
-__all__ = ["GOES_BY", "Going", "Keep", "Order", "Policy", "order_of", "ranks", "readable", "unread_dates"]
+__all__ = [
+    "CHOSEN",
+    "GOES_BY",
+    "Going",
+    "Keep",
+    "Order",
+    "Policy",
+    "chosen_first",
+    "order_of",
+    "ranks",
+    "readable",
+    "unread_dates",
+]
+
+CHOSEN = "chosen"  # the column of the places that people have chosen
 
 _WORDS = f"(?:{'|'.join(KEEP_PLAIN)})\\s*(?:,|$)|(?:{'|'.join(KEEP_BY_COLUMN)}):"
 _NEXT = re.compile(rf"\s*,\s*(?={_WORDS})")  # a comma may stand in a name, too
@@ -203,6 +217,17 @@ def order_of(keep: Keep, *, larger_first: bool = False, by_side: bool = True) ->
         return (*order, *((name, True) for name in ("id", "digest_a", "digest_b", "row")))
     last = keep.policies[-1]
     return (*order, ("row", last.goes.ascending or not last.by_reading))
+
+
+def chosen_first(order: Order) -> Order:
+    """The same order with documents that people have chosen first, behind what nobody can choose otherwise.
+
+    Example:
+        >>> chosen_first((("side", True), ("row", True)))
+        (('side', True), ('chosen', True), ('row', True))
+    """
+    first = sum(name in ("side", "size") for name, _ in order)
+    return (*order[:first], (CHOSEN, True), *order[first:])
 
 
 def ranks(order: Order, columns: Mapping[str, Any], num_rows: int) -> Rows:
