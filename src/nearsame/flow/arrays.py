@@ -18,7 +18,7 @@ from nearsame.arrow import Rows
 from nearsame.engines.base import Machine
 from nearsame.errors import ConfigError
 from nearsame.flow.corpus import Met, Question, State
-from nearsame.flow.decisions import Answers, Decisions, Known, Located, met_similar, staying
+from nearsame.flow.decisions import Answers, Decisions, Located, Standings, met_similar, staying
 from nearsame.flow.steps import OneSide, Steps
 from nearsame.kernels import tokens
 from nearsame.kernels.buckets import Meeting
@@ -225,9 +225,9 @@ class Arrays:
         return whole.instead(self.decided.among_copies(self.known, whole.gone(self.best.size), within=within))
 
     @property
-    def known(self) -> Known:
+    def known(self) -> Standings:
         """What decisions ask of documents."""
-        return Known(self.best, self.ranks, self.about.sizes, self.num_against, self.engine.groups)
+        return Standings(self.best, self.ranks, self.about.sizes, self.num_against, self.engine.groups)
 
     def obeyed(self, meeting: Any, bound: Bound, decision: Decided, *, within: bool) -> dict[str, Any]:
         """What became of what people have decided."""

@@ -27,7 +27,7 @@ from nearsame.kernels.scores import Bound
 from nearsame.sources.judged import JudgedPair, read_judgements
 from nearsame.stages.clusters.apart import Apart, keepers_of
 
-__all__ = ["UNCHOSEN", "Answers", "Decisions", "Given", "Known", "Located", "met_similar", "staying"]
+__all__ = ["UNCHOSEN", "Answers", "Decisions", "Given", "Located", "Standings", "met_similar", "staying"]
 
 Given = str | os.PathLike[str] | Sequence[str | os.PathLike[str] | Mapping[str, Any]]
 
@@ -113,7 +113,7 @@ class Decisions:
         )  # fmt: skip
 
 
-class Known(NamedTuple):
+class Standings(NamedTuple):
     """What is known of documents, by row: of all, or (on a cluster) of the few that decisions are about."""
 
     best: Rows  # of those with equal features
@@ -160,7 +160,7 @@ class Located:
         a, b = (best[side] for side in self.apart.T)
         return Apart(a[a != b], b[a != b]) if (a != b).any() else None
 
-    def among_copies(self, known: Known, removed: Mask, *, within: bool) -> dict[int, int]:
+    def among_copies(self, known: Standings, removed: Mask, *, within: bool) -> dict[int, int]:
         """Who was told apart from a better copy that stays, each with its keeper; who stays is its own.
 
         Args:
@@ -176,7 +176,7 @@ class Located:
             keepers |= {row: keeper for row, keeper in among.items() if row in before and row >= known.num_against}
         return keepers
 
-    def counts(self, known: Known, gone: Mask, found: Answers, *, within: bool) -> dict[str, Any]:
+    def counts(self, known: Standings, gone: Mask, found: Answers, *, within: bool) -> dict[str, Any]:
         """What became of them: how many were obeyed, and which no longer fit."""
         apart, chosen = (_similar(pairs, known, found.similar) for pairs in (self.apart, self.chosen))
         chosen &= _meets(self.chosen, known.num_against, within=within)  # of those apart copies may meet
@@ -193,7 +193,7 @@ class Located:
         }
 
 
-def _both_kept(pairs: Rows, known: Known, gone: Mask, staying: Callable[[Rows], Rows], *, within: bool) -> int:
+def _both_kept(pairs: Rows, known: Standings, gone: Mask, staying: Callable[[Rows], Rows], *, within: bool) -> int:
     """How many pairs of documents both stay, though they are as similar as these pairs are."""
     of_copies = known.best[pairs[:, 0]] == known.best[pairs[:, 1]]
     copies = pairs[of_copies]
@@ -218,7 +218,7 @@ def _meets(pairs: Rows, num_against: int, *, within: bool) -> Mask:
     return np.asarray((judged == 1) | ((judged == 2) & within))
 
 
-def _similar(pairs: Rows, known: Known, compared: Callable[[Rows, Rows], Mask]) -> Mask:
+def _similar(pairs: Rows, known: Standings, compared: Callable[[Rows, Rows], Mask]) -> Mask:
     """Which pairs are as similar as was asked."""
     first, later = _by_rank(pairs, known.ranks)
     a, b = known.best[first], known.best[later]

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from nearsame.arrow import Mask, Rows
 from nearsame.flow.corpus import State
-from nearsame.flow.decisions import UNCHOSEN, Answers, Decisions, Known, Located
+from nearsame.flow.decisions import UNCHOSEN, Answers, Decisions, Located, Standings
 from nearsame.frames.documents import GROUP
 from nearsame.frames.scoring import scored
 from nearsame.kernels.scores import Bound
@@ -64,7 +64,7 @@ class Told:
     """
 
     numbers: Rows
-    known: Known
+    known: Standings
     located: Located
     verbs: Any
 
@@ -89,7 +89,7 @@ class Told:
         for out, value in zip((sizes, *groups), values, strict=True):
             out[number] = out[best] = value  # who has equal features has as many, and is of one group
         first = int(np.searchsorted(numbers, num_against))
-        known = Known(stands, np.arange(numbers.size), sizes, first, groups[0] if groups else None)
+        known = Standings(stands, np.arange(numbers.size), sizes, first, groups[0] if groups else None)
         return cls(numbers, known, replace(located, apart=number[apart], chosen=number[chosen]), verbs)
 
     @property
