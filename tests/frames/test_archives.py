@@ -2,6 +2,7 @@
 
 import bz2
 import gzip
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +37,11 @@ def _archives(home: Path) -> list[str]:
             number=8,
         )
     )
-    third = response(9, f"Well. {_LONG}") + response(4) + record(b"GET / HTTP/1.1\r\n\r\n", kind="request", number=9)
+    third = (
+        response(9, f"Well. {_LONG}")
+        + response(10, PAGE.format(4))
+        + record(b"GET / HTTP/1.1\r\n\r\n", kind="request", number=9)
+    )
     made = {"a.warc.gz": first, "b.warc": second, "c [1].warc.bz2": bz2.compress(third)}
     for name, data in made.items():
         (home / name).write_bytes(data)
@@ -76,8 +81,38 @@ def test_archives_are_judged_as_on_one_machine_and_listed_by_their_places(spark:
     assert sorted(row.id for row in rows if not row.kept) == sorted(fact[0] for fact in _facts(expected))
     for row in rows:
         assert _url_at(row) == row.id
+    _cut(home, expected)
     texts = {row["witness_text"] for row in found.examples(9).to_pylist()}
     assert texts == {row["witness_text"] for row in expected.examples(9).to_pylist()}
+
+
+def _cut(home: Path, expected: Any) -> None:
+    """The copies are those of one machine, byte for byte, from where the files are now; never from others."""
+    expected.write(home.parent / "expected")
+    ns.apply(home.parent / "clean", home.parent / "cut")
+    moved = shutil.copytree(home, home.parent / "moved")
+    stats = ns.apply(home.parent / "clean", home.parent / "again", moved)
+    assert stats.kept == expected.stats.kept
+    copies = [_contents(home.parent / name / "kept") for name in ("expected", "cut", "again")]
+    assert copies[0] == copies[1] == copies[2]
+    assert (home.parent / "cut" / "removed").is_dir()
+    with pytest.raises(ns.ConfigError, match="only how many"):
+        ns.apply(home.parent / "clean", home.parent / "none", drop_unreadable=True)
+    (moved / "d.warc").write_bytes(response(1))
+    with pytest.raises(ns.SourceError, match=r"d\.warc was not there"):
+        ns.apply(home.parent / "clean", home.parent / "none", moved)
+    (moved / "d.warc").unlink()
+    (moved / "b.warc").write_bytes(response(1))
+    with pytest.raises(ns.SourceError, match=r"b\.warc is not what it was"):
+        ns.apply(home.parent / "clean", home.parent / "none", moved)
+    (moved / "b.warc").unlink()
+    with pytest.raises(ns.SourceError, match=r"b\.warc is not there now"):
+        ns.apply(home.parent / "clean", home.parent / "none", moved)
+    assert not (home.parent / "none").exists()
+
+
+def _contents(home: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in home.iterdir()}
 
 
 def _url_at(row: Any) -> str:

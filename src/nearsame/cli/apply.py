@@ -35,9 +35,9 @@ def apply(  # noqa: PLR0917  (click passes options by name)
 ) -> int:
     """Write what stays of a run of `nearsame dedup --mask`: the folder that it would have written without --mask.
 
-    MASK is what that run wrote. SOURCE is where its files are now, in the same order, if they are somewhere else.
-    Nothing is compared or decided again. All files must have the sizes and times that they had (cp -p and rsync -t
-    keep these), or nothing is written. Defaults stand in brackets.
+    MASK is what that run wrote, or a run on Spark about web archives. SOURCE is where its files are now, in the same
+    order, if they are somewhere else. Nothing is compared or decided again. All files must have the sizes and times
+    that they had (cp -p and rsync -t keep these), or nothing is written. Defaults stand in brackets.
     """
     from nearsame.outputs import console
     from nearsame.studies.apply import apply as write

@@ -73,7 +73,7 @@ def part_of_archives(given: Given, columns: Columns, *, strict: bool) -> FramePa
         dict.fromkeys(chosen.order, "string"),
         unread=tuple((file, number, _said(number, why)) for file, number, why in damaged),
         ignored=given.ignored,
-        is_archive=True,
+        files=given.frame.selectExpr("path as file", "length as size_bytes", "modified as mtime_ms"),
         texts=texts if of_pages else None,
         aside=Counter({row.what: row.number for row in rows if row.what is not None}),
     )
@@ -146,7 +146,7 @@ def _counted(columns: Columns, batches: Batches) -> Batches:
 def _at_hand(batches: Batches) -> Iterator[tuple[str, int, str]]:
     """Of each file its name, its bytes, and the path where it lies on this machine meanwhile."""
     for batch in batches:
-        for address, size, content in zip(*batch.columns, strict=True):
+        for address, size, content in zip(*map(batch.column, ("path", "length", "content")), strict=True):
             name = address.as_py()
             if not content.is_valid:
                 yield name, size.as_py(), name

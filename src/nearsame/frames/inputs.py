@@ -59,7 +59,7 @@ class FramePart:
         mended: how many texts of CSV are not UTF-8, or vectors are not all of finite numbers.
         ignored: how many files of its folder are of no known format.
         broken: files that cannot be read, and why.
-        is_archive: whether its rows are records of web archives.
+        files: of records of web archives what they stand in: file, size_bytes, mtime_ms.
         texts: the same rows with `text` and FOUND, where they are pages of archives.
         aside: what archives hold that is no document, by what it is, and pages that were `cut`.
     """
@@ -73,9 +73,14 @@ class FramePart:
     mended: int = 0
     ignored: int = 0
     broken: tuple[tuple[str, str], ...] = ()
-    is_archive: bool = False
+    files: Any = None
     texts: Any = None
     aside: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def is_archive(self) -> bool:
+        """Whether its rows are records of web archives."""
+        return self.files is not None
 
 
 def frames_of(session: Any, source: Any, *, strict: bool) -> Iterator[Any]:

@@ -6,7 +6,7 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import asdict, dataclass, replace
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Any
 
 import pyarrow as pa
@@ -102,6 +102,8 @@ class FrameRemovals(ABC):
         with run.clock("writing"):
             if run.read.unread:
                 frames["skipped"] = run.read.verbs.frame(run.skipped).coalesce(1)
+            if run.read.of_archives:
+                frames["files"] = reduce(lambda a, b: a.union(b), (part.files for part in run.read.sides[-1].parts))
             tables = {**frames, **({"pairs": self.pairs} if choices.pairs else {})}
             write_folder(run.session, directory, tables, record)
         return replace(known, seconds=run.seconds)

@@ -38,10 +38,10 @@ from nearsame.recipes.arguments import checked
 from nearsame.sources import Columns, Part, Wanted, open_parts
 from nearsame.sources.footers import why_not_readable
 from nearsame.sources.manifest import MANIFEST, manifest
+from nearsame.studies.apply_records import LIST, LeftOut, ListedRecords
 
 __all__ = ["apply"]
 
-_NONE = np.zeros(0, np.int64)
 _TABLES = ("removed", "clusters", "pairs", "frequencies", "skipped")
 _OTHER = "A mask is about the files that it was made from: put them back, or run dedup again."
 
@@ -60,7 +60,7 @@ def apply(  # noqa: PLR0913  (each is a choice of the caller's)
     """Write what stays of a run that wrote a mask: the folder that it would have written without one.
 
     Args:
-        mask: What `dedup --mask` or `Result.write(…, mask=True)` wrote.
+        mask: What `dedup --mask` or `Result.write(…, mask=True)` wrote, or a run on Spark about web archives.
         directory: The folder to write; it appears complete or not at all.
         source: Where the files are now, in the order in which `dedup` got them; a tuple is several. Default: where they
             were. They must have the sizes and times that they had (`cp -p` and `rsync -t` keep these).
@@ -88,7 +88,8 @@ def apply(  # noqa: PLR0913  (each is a choice of the caller's)
     """
     require_folder(directory, "apply")
     with at_hand(mask) as home:
-        made = _Made.read(home, os.fspath(mask))
+        form = ListedRecords if (home / LIST).is_dir() else _Made
+        made: ListedRecords | _Made = form.read(home, os.fspath(mask))
         sources = made.again("source") if source is None else tuple(several(source))
         parts = made.opened(sources)
         made.require_same(parts, moved=source is not None)
@@ -102,21 +103,17 @@ def apply(  # noqa: PLR0913  (each is a choice of the caller's)
                 numbered = dict(enumerate(copied, start=made.first))
                 copy_parts(numbered, leaving, out / "kept", drop_unread=drop_unreadable)
             made.write_tables(out, copied, drop_unreadable=drop_unreadable, copy_files=copy_files)
-            return made.write_stats(out, clock, tuple(led_out(copied)) if copy_files else ())
+            return _written_stats(made.stats, out, clock, tuple(led_out(copied)) if copy_files else ())
 
 
-@dataclass(frozen=True)
-class _Leaving:
-    """What goes: the removed records, and those that could not be read."""
-
-    part: Rows
-    row: Rows
-    unreadable: Mapping[int, Rows]
-
-    def positions(self, part: int, *, removed: bool = True) -> Rows:
-        """The positions that go from a part, ascending; without `removed` only the unreadable."""
-        low, high = np.searchsorted(self.part, [part, part + 1])
-        return np.union1d(self.row[low:high] if removed else _NONE, self.unreadable.get(part, _NONE))
+def _written_stats(known: Mapping[str, Any], out: Path, clock: Clock, notes: tuple[str, ...]) -> Stats:
+    """The statistics of the run, with what writing took."""
+    stats = Stats.of(known)
+    seconds = {**stats.seconds, "writing": round(clock.seconds["writing"], 4)}
+    volumes = {**stats.bytes, "writing": {"documents": stats.kept, "out": num_bytes(out)}}
+    stats = replace(stats, notes=(*stats.notes, *notes), seconds=seconds, bytes=volumes)
+    folder.write_json(stats.record(), out / "stats.json")
+    return stats
 
 
 @dataclass(frozen=True)
@@ -147,7 +144,9 @@ class _Made:
         findings = Findings()
         if not os.path.exists(home / "mask.parquet"):  # noqa: PTH110  (a name that no file can have is no error)
             what = "has no mask" if os.path.isdir(home) else "does not exist"  # noqa: PTH112  (likewise)
-            raise SourceError(f"{name} {what}", hint="Name a folder that `nearsame dedup --mask` wrote.")
+            raise SourceError(
+                f"{name} {what}", hint="Name a folder that `nearsame dedup --mask` wrote, or Spark about archives."
+            )
         listed, stats = _table(home, "sources.parquet", tables.SOURCES, name), read_stats(home, findings)
         about = tables.metadata(listed)
         findings.wrong_all("sources.parquet", [*part_problems(listed), *about_problems(about)])
@@ -206,7 +205,7 @@ class _Made:
             if name in tags and list(getattr(part, "stamp", ())) != tags[name]:
                 raise SourceError(f"{self.name}: {part.name} is not what it was", hint=_OTHER)
 
-    def leaving(self, *, drop_unreadable: bool) -> _Leaving:
+    def leaving(self, *, drop_unreadable: bool) -> LeftOut:
         """What goes.
 
         Raises:
@@ -218,7 +217,7 @@ class _Made:
         if not after.all() or len(mask) != self.stats["removed"]:
             message = f"{self.name}: mask.parquet does not list the {self.stats['removed']:,} removed records in order"
             raise SourceError(message, hint="Write it again.")
-        return _Leaving(part, row, self._unreadable() if drop_unreadable else {})
+        return LeftOut(part, row, self._unreadable() if drop_unreadable else {})
 
     def write_tables(self, out: Path, copied: Sequence[Part], **written: bool) -> None:
         """Write what the output has besides copies and statistics; of sources, where the run has read them."""
@@ -232,15 +231,6 @@ class _Made:
         targets = [*[""] * before, *self._lines(copied).column("target").to_pylist()]
         listed = self.listed.set_column(3, MANIFEST.field("target"), pa.array(targets, pa.string()))
         folder.write_table(listed.replace_schema_metadata({b"nearsame": json.dumps(about)}), out / "sources.parquet")
-
-    def write_stats(self, out: Path, clock: Clock, notes: tuple[str, ...]) -> Stats:
-        """Write the statistics of the run, with what writing took."""
-        stats = Stats.of(self.stats)
-        seconds = {**stats.seconds, "writing": round(clock.seconds["writing"], 4)}
-        volumes = {**stats.bytes, "writing": {"documents": stats.kept, "out": num_bytes(out)}}
-        stats = replace(stats, notes=(*stats.notes, *notes), seconds=seconds, bytes=volumes)
-        folder.write_json(stats.record(), out / "stats.json")
-        return stats
 
     def _lines(self, parts: Sequence[Part]) -> pa.Table:
         """The list of these, numbered as the run has numbered what is judged."""

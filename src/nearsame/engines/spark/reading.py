@@ -48,7 +48,7 @@ class Given:
         delimited: whether it comes from CSV or TSV, where all is text and bad bytes have become U+FFFD.
         ignored: how many files of its folder are of no known format.
         broken: files that cannot be read, and why.
-        is_archive: whether its rows are archives: path, length, content (null where the path leads to it everywhere).
+        is_archive: whether its rows are archives: path, length, modified, content (null where the path leads to it).
     """
 
     name: str
@@ -149,9 +149,12 @@ def _loaded(session: Any, form: _Form, paths: list[str], *, strict: bool) -> Giv
 
 def _whole_files(session: Any, reader: Any, form: _Form, paths: list[str]) -> Given:
     local = all(place_at(session, path).local is not None for path in paths)
+    modified = "unix_millis(modificationTime) as modified"
     content = "cast(null as binary) as content" if local else "content"
     with _mishaps():
-        frame = reader.load(paths).selectExpr("regexp_replace(path, '^file:/+', '/') as path", "length", content)
+        frame = reader.load(paths).selectExpr(
+            "regexp_replace(path, '^file:/+', '/') as path", "length", modified, content
+        )
     return Given(paths[0], frame, ignored=form.ignored, is_archive=True)
 
 
