@@ -24,12 +24,15 @@ def test_evaluate_prints_tables():
 
 def test_evaluate_writes_a_page_and_json(tmp_path):
     """Both at once; the text options are those of the methods."""
-    page = tmp_path / "report.html"
-    result = run("evaluate", DEMO, "--methods", "digest", "--shingle-size", "3", "-o", page, "--json", "-q")
+    page, table = tmp_path / "report.html", tmp_path / "table.md"
+    options = ("--report", page, "-o", table, "--json", "-q")
+    result = run("evaluate", DEMO, "--methods", "digest", "--shingle-size", "3", *options)
     assert 0 == result.exit_code, result.stderr
     assert 3 == json.loads(result.stdout)["settings"]["near"]["shingle_size"]
     assert page.read_text("utf-8").startswith("<!DOCTYPE html>")
-    assert 2 == run("evaluate", DEMO, "--methods", "digest", "-o", page).exit_code
+    assert table.read_text("utf-8").startswith("#")
+    for name in ("-o", "--report"):
+        assert 2 == run("evaluate", DEMO, "--methods", "digest", name, page).exit_code
 
 
 def test_evaluate_reads_a_truth(tmp_path):
@@ -54,7 +57,14 @@ def test_evaluate_draws_pairs_to_label(tmp_path):
     assert (0, 8) == (result.exit_code, len((tmp_path / "pairs.tsv").read_text("utf-8").splitlines())), result.stderr
     assert "write 1 (the same) or 0 into the column label" in " ".join(result.stdout.split())
     assert max(map(len, result.stdout.replace(str(tmp_path), "").splitlines())) <= 80
-    ignored = [["--truth", DEMO], ["--methods", "digest"], ["--near", "0.5"], ["--json"], ["--least-label", "1"]]
+    ignored = [
+        ["--truth", DEMO],
+        ["--methods", "digest"],
+        ["--near", "0.5"],
+        ["--json"],
+        ["--least-label", "1"],
+        ["--report", "a.html"],
+    ]
     others = [(given, f"{given[0]} does nothing with --to-label") for given in ignored]
     for given, message in ((["-o", "a.md"], "needs a .tsv file"), ([], "needs a .tsv"), *others):
         refused = run("evaluate", DEMO, "--to-label", "7", *given)

@@ -13,7 +13,7 @@ from nearsame.recipes.choices import JudgedBy
 __all__ = ["evaluate"]
 
 _OF_METHODS = (  # and not of pairs to be judged
-    "methods", "truth", "least_label", "near", "measure", "vector_column", "as_json",
+    "methods", "truth", "least_label", "near", "measure", "vector_column", "as_json", "report",
 )  # fmt: skip
 _EVALUATING = options.section(
     "Method",
@@ -76,6 +76,13 @@ _EVALUATING = options.section(
         help="A .md, .json or .html file; .tsv of pairs to label.",
         stands="none",
     ),
+    options.spec(
+        "--report",
+        metavar="FILE",
+        writes=options.FILE,
+        help="A page with curves and tables, .html; or .json.",
+        stands="none",
+    ),
     options.overwriting("FILE"),
     options.in_json("All of it", "tables"),
 )
@@ -95,8 +102,8 @@ def evaluate(ctx: click.Context, /, **given: Any) -> None:
     if given["to_label"] is not None:
         _draw(ctx, given)
         return
-    path = given["output"]
-    if path is not None:
+    paths = [given[name] for name in ("output", "report") if given[name] is not None]
+    for path in paths:
         reports.require_format(path)
     with console.watched(quiet=given["quiet"]) as progress:
         evaluation = study.evaluate(
@@ -107,7 +114,7 @@ def evaluate(ctx: click.Context, /, **given: Any) -> None:
             progress=progress,
             **options.given_options(given, study.EvaluateOptions),
         )
-    if path is not None:
+    for path in paths:
         reports.write_evaluation(evaluation, path, overwrite=given["overwrite"])
     if given["as_json"]:
         console.print_json(evaluation.record())
@@ -115,7 +122,7 @@ def evaluate(ctx: click.Context, /, **given: Any) -> None:
         report = console.Report(sys.stdout)
         text = evaluations.text(evaluation, ascii_only=lacks_bars(sys.stdout.encoding))
         click.echo(printable(text, lines=True), nl=False)
-        if path is not None:
+        for path in paths:
             report.written(path)
     else:
         click.echo(printable(evaluations.result_line(evaluation)))
