@@ -140,7 +140,7 @@ class Result(Offers):
         Raises:
             ConfigError: The threshold is lower than the run's, the method has none, or an index was asked.
         """
-        if "indexes" in self.run.settings:
+        if self.run.stats.recipe.get("indexes"):
             message = f"threshold={threshold}: an index was asked, which knows its answers of one threshold"
             raise ConfigError(message, hint="Run again with the higher threshold.")
         least, higher = self.run.state.method.least, self.method.raised(threshold)

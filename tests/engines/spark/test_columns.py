@@ -70,7 +70,7 @@ def test_columns_of_one_name_and_several_types_become_strings(spark, write):
 def test_records_that_cannot_be_read_are_counted_and_no_documents(spark, write, name, content, bad):
     """By the file that they stand in."""
     (side,) = _sides(spark, write(name, content))
-    ((source, number),) = side.parts[0].unread
+    ((source, number, _),) = side.parts[0].unread
     assert (source.endswith(f"/{name}"), number) == (True, bad)
     assert _documents(side, "id", "text") == [("a", "x")]
     assert side.frame.columns == ["id", "text"]
@@ -81,7 +81,7 @@ def test_files_without_a_record_have_no_documents(spark, write, content):
     """And are no error."""
     (side,) = _sides(spark, write("x.jsonl", content))
     assert _documents(side, "text") == []
-    assert sum(number for _, number in side.parts[0].unread) == len(content.splitlines())
+    assert sum(number for _, number, _ in side.parts[0].unread) == len(content.splitlines())
 
 
 def test_vectors_that_hold_no_numbers_are_counted(spark):
