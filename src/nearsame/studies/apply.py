@@ -21,7 +21,7 @@ from nearsame.answers.stats import Stats
 from nearsame.arrow import Rows
 from nearsame.clock import Clock, Progress
 from nearsame.errors import SourceError
-from nearsame.files.inputs import Inputs, names_of, several
+from nearsame.files.inputs import Inputs, is_folder, names_of, several
 from nearsame.files.remote import at_hand
 from nearsame.flow.calls import names_again
 from nearsame.flow.kept import as_copied, led_out
@@ -88,7 +88,7 @@ def apply(  # noqa: PLR0913  (each is a choice of the caller's)
     """
     require_folder(directory, "apply")
     with at_hand(mask) as home:
-        form = ListedRecords if (home / LIST).is_dir() else _Made
+        form = ListedRecords if is_folder(os.fspath(home / LIST)) else _Made
         made: ListedRecords | _Made = form.read(home, os.fspath(mask))
         sources = made.again("source") if source is None else tuple(several(source))
         parts = made.opened(sources)
@@ -143,7 +143,7 @@ class _Made:
         """
         findings = Findings()
         if not os.path.exists(home / "mask.parquet"):  # noqa: PTH110  (a name that no file can have is no error)
-            what = "has no mask" if os.path.isdir(home) else "does not exist"  # noqa: PTH112  (likewise)
+            what = "has no mask" if is_folder(os.fspath(home)) else "does not exist"
             raise SourceError(
                 f"{name} {what}", hint="Name a folder that `nearsame dedup --mask` wrote, or Spark about archives."
             )
