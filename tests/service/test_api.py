@@ -452,6 +452,18 @@ def test_many_clients_share_transactions(shelf):
         assert 16 == served.metric("nearsame_documents_total", what="added")
 
 
+def test_behind_a_slow_answer_the_next_reader_goes_on(shelf):
+    """Though readers leave each other alone for a moment."""
+    shelf.gate.clear()
+    with running(shelf.open, readers=2, timeout=PATIENCE) as served, ThreadPoolExecutor(2) as pool:
+        asked = []
+        for number in range(2):
+            asked.append(pool.submit(served.client.post, "/query", json={"text": "a"}))
+            eventually(lambda arrived=number + 1: shelf.arrived == arrived)
+        shelf.gate.set()
+        assert [200, 200] == [each.result().status_code for each in asked]
+
+
 def test_questions_that_wait_are_asked_together(shelf):
     """Those of one kind, each with its own answer; one that fails does so alone."""
     shelf.documents = {f"d{number}": {"id": f"d{number}", "text": f"word{number}"} for number in range(20)}

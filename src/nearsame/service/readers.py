@@ -3,7 +3,9 @@
 1. A reader sees what was durable when its question began; the writer does not keep it waiting.
 2. What waits is bounded; who comes on top of that is sent away at once, to come back.
 3. Questions of one kind that wait one behind the other are asked together: what a question costs by itself is shared.
-   Nobody waits for company, and where one of them fails each is asked alone.
+   Where one of them fails each is asked alone.
+4. One reader answers at a time, as Python has one lock, and the others' questions come together meanwhile; behind an
+   answer that takes longer than a moment the next reader goes on.
 """
 
 import asyncio
@@ -21,6 +23,7 @@ from nearsame.service.writer import settle
 __all__ = ["Readers"]
 
 _TOGETHER = 32  # questions
+_MOMENT = 0.02  # seconds for which a reader leaves another one alone
 
 
 class _Closable(Protocol):
@@ -59,6 +62,7 @@ class Readers:
         self._num_threads = threads
         self._threads: list[threading.Thread] = []
         self._most_waiting = most_waiting
+        self._turn = threading.Lock()
         metrics.watch(kind, self._queue.qsize)
 
     def start(self) -> None:
@@ -108,8 +112,13 @@ class Readers:
         try:
             first = self._queue.get()
             while first is not None:
-                some, behind = self._company(first)
-                _answer(index, some)
+                has_turn = self._turn.acquire(timeout=_MOMENT)
+                try:
+                    some, behind = self._company(first)
+                    _answer(index, some)
+                finally:
+                    if has_turn:
+                        self._turn.release()
                 first = behind or self._queue.get()
         finally:
             index.close()
