@@ -87,7 +87,7 @@ def test_the_same_path_twice_is_an_error(files, tmp_path):
 
 @pytest.mark.parametrize(
     ("content", "message"),
-    [(None, "does not exist"), (b"\xff\xfe", "invalid UTF-8 at byte 0 of the text"), ("folder", "is a folder")],
+    [(None, "does not exist"), (b"\xff\xfe", "line 1: invalid UTF-8"), ("folder", "is a folder")],
 )
 def test_what_cannot_be_read_is_named(files, tmp_path, content, message):
     """One line, a hint, no traceback; no verdict either."""

@@ -259,4 +259,4 @@ def test_verify_says_what_it_cannot_prove(source, tmp_path):
     run("dedup", source, "-o", tmp_path / "out.jsonl")
     done = run("verify", tmp_path / "out.jsonl")
     assert 3 == done.exit_code
-    assert "is a file, and what can be verified is a folder" in done.stderr
+    assert "is a file, and an output of dedup that can be read again is a folder" in done.stderr

@@ -245,12 +245,12 @@ def test_what_is_no_output_of_dedup_is_told(tmp_path: Path) -> None:
     told = [run("verify", place).stderr.splitlines() for place in (file, tmp_path / "none", folder)]
     assert [
         [
-            f"error: {file} is a file, and what can be verified is a folder",
+            f"error: {file} is a file, and an output of dedup that can be read again is a folder",
             "hint: Name a folder that dedup -o wrote. A file of pairs or kept records has no proof beside it.",
         ],
         [f"error: {tmp_path / 'none'} does not exist", "hint: Check the path."],
         [
-            f"error: {folder} is not an output that can be verified: it has no removed.parquet",
+            f"error: {folder} is not an output of dedup: it has no removed.parquet",
             "hint: Name a folder that dedup -o wrote with this version of nearsame.",
         ],
     ] == told
@@ -281,11 +281,11 @@ def test_a_file_that_is_damaged_or_missing_is_listed(home: Path, name: str) -> N
 
 
 def test_what_spark_wrote_is_an_error(tmp_path: Path) -> None:
-    """Only what one machine has written can be verified."""
+    """Only what one machine has written can be read again."""
     (tmp_path / "removed").mkdir()
     (tmp_path / "stats.json").write_text("{}", "utf-8")
     done = run("verify", tmp_path)
-    assert (3, True) == (done.exit_code, "was written on Spark, and only what one machine" in done.stderr), done.output
+    assert (3, True) == (done.exit_code, "was written on Spark, and only an output of one machine" in done.stderr), done.output
 
 
 def test_an_output_whose_name_is_not_unicode(home: Path) -> None:

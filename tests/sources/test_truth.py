@@ -98,3 +98,11 @@ def test_a_sample_keeps_the_pairs_within_it(tmp_path):
     truth = read(tmp_path, "a\tb\nb\td\nd\tg\n").within(np.array([1, 3, 4]))
     assert [(0, 1)] == list(zip(truth.a.tolist(), truth.b.tolist(), strict=True))
     assert 0 == read(tmp_path, "a\tb\n").within(np.zeros(0, np.int64)).a.size
+
+
+def test_what_is_not_utf8_is_named_with_its_line(tmp_path):
+    """And not in the words of a codec."""
+    path = tmp_path / "pairs.tsv"
+    path.write_bytes("a\tb\nü\tb\n".encode("latin-1"))
+    with pytest.raises(SourceError, match=r"pairs.tsv, line 2: invalid UTF-8$"):
+        read_truth(str(path), IDS)

@@ -83,7 +83,7 @@ class Report:
         self._row("kept", stats.kept, percent(stats.kept / judged, 1))
         self._row("removed", stats.removed, percent(stats.removed / judged, 1))
         if stats.exact_copies:
-            self._row("  exact copies", stats.exact_copies, "the same text")
+            self._row("  exact copies", stats.exact_copies, f"the same {content(stats)}")
         if stats.near_copies:
             self._row("  near copies", stats.near_copies, near(stats))
         self._others(stats)

@@ -244,13 +244,13 @@ def _require_output(home: Path) -> None:
     if not os.path.lexists(home):
         raise SourceError(f"{home} does not exist", hint="Check the path.")
     if not home.is_dir():
-        message = f"{home} is a file, and what can be verified is a folder"
+        message = f"{home} is a file, and an output of dedup that can be read again is a folder"
         raise SourceError(message, hint=f"{_HINT} A file of pairs or kept records has no proof beside it.")
     if any((home / name).is_dir() and not (home / f"{name}.parquet").exists() for name in ("removed", "spans")):
-        message = f"{home} was written on Spark, and only what one machine has written can be verified"
+        message = f"{home} was written on Spark, and only an output of one machine can be read again"
         raise SourceError(message, hint="Run it without --engine spark to have an output that can be.")
     if not any((home / name).exists() for name in _MARKS):
-        message = f"{home} is not an output that can be verified: it has no {_MARKS[0]}"
+        message = f"{home} is not an output of dedup: it has no {_MARKS[0]}"
         raise SourceError(message, hint=f"{_HINT[:-1]} with this version of nearsame.")
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nearsame.errors import ConfigError, SourceError
+from nearsame.sources.whole import utf8
 
 __all__ = ["Holder", "Tokens", "is_open_to_others"]
 
@@ -56,13 +57,11 @@ class Tokens:
             ConfigError: A line is not `scope token`, a token is short or stands there twice, or there is none.
         """
         try:
-            lines = Path(path).read_text("utf-8").splitlines()
+            data = Path(path).read_bytes()
         except OSError as error:
             hint = "Name a file with lines of scope and token."
             raise SourceError(f"{path}: {error.strerror}", hint=hint) from error
-        except UnicodeDecodeError as error:
-            raise SourceError(f"{path}: not UTF-8", hint="Name a file with lines of scope and token.") from error
-        holders = tuple(_holders(path, lines))
+        holders = tuple(_holders(path, utf8(data, path).splitlines()))
         if not holders:
             raise ConfigError(f"{path}: no token", hint="Write a line: write, a space, and 32 random characters.")
         if len({holder.digest for holder in holders}) < len(holders):

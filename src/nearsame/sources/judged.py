@@ -7,13 +7,10 @@
 
 import math
 from collections.abc import Collection, Iterator
-from pathlib import PurePosixPath
 from typing import Final, NamedTuple
 
 from nearsame.errors import ConfigError, SourceError
-from nearsame.files.compressions import COMPRESSIONS
-from nearsame.files.systems import File, suffixed_name
-from nearsame.sources.streams import BrokenStreamError, chunks, without_bom
+from nearsame.sources.whole import read_text
 
 __all__ = ["DECISION_COLUMNS", "JudgedPair", "read_judgements"]
 
@@ -108,13 +105,7 @@ def _judgement(number: int, fields: list[str], names: list[str]) -> JudgedPair:
 
 def _lines(path: str) -> Iterator[tuple[int, list[str]]]:
     """The number and the fields of each line that has any."""
-    suffix = PurePosixPath(suffixed_name(path)).suffix
-    try:
-        _, stream = without_bom(chunks(File(path), COMPRESSIONS.get(suffix)))
-        text = b"".join(stream).decode("utf-8")
-    except (BrokenStreamError, UnicodeDecodeError) as error:
-        raise SourceError(f"{path}: {error}", hint="Give a UTF-8 file of id1, id2 and label, with tabs.") from None
-    for number, line in enumerate(text.splitlines(), start=1):
+    for number, line in enumerate(read_text(path).splitlines(), start=1):
         fields = [field.strip() for field in line.split("\t")]
         if not any(fields):
             continue

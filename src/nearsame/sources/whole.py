@@ -10,11 +10,10 @@ from nearsame.errors import ConfigError, SourceError
 from nearsame.files.compressions import COMPRESSIONS
 from nearsame.files.inputs import is_folder
 from nearsame.files.systems import File, is_url, suffixed_name
-from nearsame.sources.columns import why_not_utf8
 from nearsame.sources.standard_input import plain_input
 from nearsame.sources.streams import BrokenStreamError, chunks, without_bom
 
-__all__ = ["read_json", "read_text", "require_different"]
+__all__ = ["read_json", "read_text", "require_different", "utf8"]
 
 
 def read_text(path: str, stdin: BinaryIO | None = None) -> str:
@@ -25,7 +24,7 @@ def read_text(path: str, stdin: BinaryIO | None = None) -> str:
     """
     if path == "-":
         with plain_input(stdin) as given:
-            return _decoded(given.read(), "standard input")
+            return utf8(given.read(), "standard input")
     if not is_url(path) and is_folder(path):
         raise SourceError(f"{path} is a folder", hint="Name a file in it.")
     compression = COMPRESSIONS.get(Path(suffixed_name(path)).suffix.lower())
@@ -34,7 +33,7 @@ def read_text(path: str, stdin: BinaryIO | None = None) -> str:
         data = b"".join(pieces)
     except BrokenStreamError as error:
         raise SourceError(f"{path}: {error}", hint="Fetch or write the file again: it ends too early.") from None
-    return _decoded(data, path)
+    return utf8(data, path)
 
 
 def read_json(path: str, what: str) -> Any:
@@ -70,8 +69,14 @@ def require_different(a: str, b: str) -> None:
         raise ConfigError(f"{a} and {b} are the same file", hint="Name two files.")
 
 
-def _decoded(data: bytes, name: str) -> str:
-    reason = why_not_utf8(data)
-    if reason:
-        raise SourceError(f"{name}: {reason}", hint="Name a file of UTF-8 text.")
-    return data.decode()
+def utf8(data: bytes, name: str) -> str:
+    """The text that bytes are.
+
+    Raises:
+        SourceError: They are none.
+    """
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise SourceError(f"{name}, line {line:,}: invalid UTF-8", hint="Save the file as UTF-8 text.") from None

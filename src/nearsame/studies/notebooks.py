@@ -16,7 +16,7 @@ from nearsame.outputs import reports
 from nearsame.outputs.cells import Cell, Html, bars, beside, element, figures, share, table, told
 from nearsame.outputs.console import clean, window
 from nearsame.outputs.marking import MarkedPiece
-from nearsame.outputs.promises import condition, cut, guarantee, in_bytes, measured, near, percent
+from nearsame.outputs.promises import condition, content, cut, guarantee, in_bytes, measured, near, percent
 from nearsame.outputs.remarks import remarks
 from nearsame.studies.distributions import bins, cluster_table, grid, sizes
 from nearsame.studies.finished import finished
@@ -109,7 +109,7 @@ def _figures(found: Result | Pairs, stats: Stats) -> Iterator[tuple[str, str, st
         return
     yield "kept", f"{stats.kept:,}", percent(stats.kept / judged, 1)
     yield "removed", f"{stats.removed:,}", percent(stats.removed / judged, 1)
-    yield "exact copies", f"{stats.exact_copies:,}", "the same text"
+    yield "exact copies", f"{stats.exact_copies:,}", f"the same {content(stats)}"
     yield "near copies", f"{stats.near_copies:,}", near(stats)
     yield "clusters", f"{stats.clusters:,}", ""
 

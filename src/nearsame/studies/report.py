@@ -32,7 +32,18 @@ from nearsame.errors import ConfigError, MissingExtraError, SourceError
 from nearsame.flow.results import Pairs, Result
 from nearsame.outputs.console import described
 from nearsame.outputs.examples import spread
-from nearsame.outputs.promises import below, component, condition, guarantee, in_bytes, measured, near, percent, plural
+from nearsame.outputs.promises import (
+    below,
+    component,
+    condition,
+    content,
+    guarantee,
+    in_bytes,
+    measured,
+    near,
+    percent,
+    plural,
+)
 from nearsame.outputs.remarks import remarks
 from nearsame.recipes.arguments import checked
 from nearsame.recipes.methods import Method
@@ -158,14 +169,14 @@ class _Making:
     def _figures(self, facts: Facts | None) -> Iterator[Figure]:
         stats = self.run.stats
         judged = max(stats.documents - stats.against, 1)
-        yield Figure("documents", f"{stats.documents:,}", f"{in_bytes(stats.text_bytes)} of text")
+        yield Figure("documents", f"{stats.documents:,}", f"{in_bytes(stats.text_bytes)} of {content(stats)}")
         if self.run.of == "pairs":
             yield Figure("pairs", f"{len(self.run.pairs):,}", condition(stats))
             yield Figure("in a pair", f"{np.unique(self._touched).size:,}", "documents")
             return
         yield Figure("kept", f"{stats.kept:,}", percent(stats.kept / judged, 1))
         yield Figure("removed", f"{stats.removed:,}", percent(stats.removed / judged, 1))
-        yield Figure("exact copies", f"{stats.exact_copies:,}", "the same text")
+        yield Figure("exact copies", f"{stats.exact_copies:,}", f"the same {content(stats)}")
         yield Figure("near copies", f"{stats.near_copies:,}", near(stats))
         if stats.known_copies:
             yield Figure("known", f"{stats.known_copies:,}", "to an index that was asked")

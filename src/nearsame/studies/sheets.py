@@ -15,6 +15,7 @@ from nearsame.files.systems import File
 from nearsame.outputs.folder import appearing, require_place
 from nearsame.sources.judged import JudgedPair
 from nearsame.sources.streams import chunks
+from nearsame.sources.whole import utf8
 from nearsame.studies.compare import compare
 from nearsame.studies.side_by_side import LaidOut, laid_out
 
@@ -112,10 +113,7 @@ class Sheet:
 
     def _read(self) -> list[list[str]]:
         """The cells of each line, as they are: joined again they are the file."""
-        try:
-            text = b"".join(chunks(File(self._path), None)).decode("utf-8")
-        except UnicodeDecodeError as error:
-            raise SourceError(f"{self._path}: {error}", hint="Save it as UTF-8.") from None
+        text = utf8(b"".join(chunks(File(self._path), None)), self._path)
         lines = [line.split("\t") for line in text.split("\n")]
         names = _names(lines[0])
         if tuple(names[:2]) != _NEEDED[:2] or not set(_NEEDED) <= set(names):
