@@ -285,7 +285,9 @@ def test_what_spark_wrote_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "removed").mkdir()
     (tmp_path / "stats.json").write_text("{}", "utf-8")
     done = run("verify", tmp_path)
-    assert (3, True) == (done.exit_code, "was written on Spark, and only an output of one machine" in done.stderr), done.output
+    assert (3, True) == (done.exit_code, "was written on Spark, and only an output of one machine" in done.stderr), (
+        done.output
+    )
 
 
 def test_an_output_whose_name_is_not_unicode(home: Path) -> None:
