@@ -9,6 +9,7 @@ import pytest
 
 import nearsame as ns
 from nearsame.errors import ConfigError, OutputError, SourceError
+from nearsame.recipes.choices import LeakedPart
 from tests.cli.commands import run
 
 ITEM = "Which wise old wallaby waltzes with Wendy the whole of every Wednesday evening?"
@@ -69,9 +70,11 @@ def test_documents_or_passages_are_left_out_on_spark(spark: Any, home: Path) -> 
     """As on one machine: of the rows that were given less, or the same with another text."""
     engine = ns.Spark(spark)
     here, there = ns.leaks(home / "in", EVALS), ns.leaks(home / "in", EVALS, engine=engine)
-    for remove in ("documents", "spans"):
+    removals: tuple[LeakedPart, ...] = ("documents", "spans")
+    for remove in removals:
         stats = [found.write(home / f"{remove}{at}", remove=remove) for at, found in enumerate((here, there))]
         assert stats[0].removed == stats[1].removed
+        assert there.kept(remove=remove).count() == len(here.kept(remove=remove))
     kept = spark.read.parquet(str(home / "spans1" / "kept")).select("id", "n", "text")
     assert LEFT == sorted(map(tuple, kept.collect()))
     assert 0 == ns.leaks(kept, EVALS, engine=engine).stats.leaked

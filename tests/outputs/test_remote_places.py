@@ -184,6 +184,7 @@ def test_a_missing_bucket_and_an_unreachable_one_are_told_apart(bucket):
     for error, words in (
         (ConnectionError("Could not connect to the endpoint"), "Could not connect to the endpoint"),
         (RuntimeError("An error occurred (NoSuchBucket): The specified bucket does not exist"), "is no bucket there"),
+        (OSError("An error occurred (404) when calling the HeadBucket operation: Not Found"), "is no bucket there"),
         (RuntimeError("Unable to locate credentials"), "Unable to locate credentials"),
     ):
         for name in ("a.jsonl", "folder", "*.jsonl"):

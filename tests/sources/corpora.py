@@ -20,6 +20,7 @@ from pyarrow import orc
 from nearsame.files.compressions import COMPRESSIONS as SUFFIXES
 from nearsame.files.systems import File
 from nearsame.sources import Columns, Part, Skipped, open_parts
+from nearsame.sources.base import into
 from nearsame.sources.streams import chunks
 
 Rows = list[dict[str, Any]]
@@ -110,7 +111,7 @@ def _columnar(table: pa.Table, kind: str) -> bytes:
 def read(part: Part, columns: Columns | None = None) -> tuple[Rows, list[Skipped]]:
     """The records of a part, and what was skipped."""
     skipped: list[Skipped] = []
-    batches = list(part.read(columns or Columns(), skipped.append))
+    batches = list(part.read(columns or Columns(), into(skipped)))
     return [row for batch in batches for row in batch.to_pylist()], skipped
 
 

@@ -270,6 +270,21 @@ def test_what_tells_of_a_data_set_is_no_document_of_it(tmp_path: Path) -> None:
     assert ("README.md", "notes.txt") == open_parts([tmp_path], columns=Columns())[-1].paths
 
 
+@pytest.mark.parametrize("home", ["clean", "memory://outputs/clean"])
+def test_of_an_earlier_output_the_documents_are_in_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, home: str
+) -> None:
+    """Here and at an address, by itself or among other folders; kept/ alone is read."""
+    monkeypatch.chdir(tmp_path)
+    ns.dedup([{"text": "a rose"}]).write(home, overwrite=True)
+    above, name = home.rpartition("/")[0] or ".", "clean"
+    for source, hint in ((home, ""), (above, f", or leave it out with --exclude '{name}/**'")):
+        with pytest.raises(SourceError, match="is what nearsame wrote") as caught:
+            ns.dedup(source)
+        assert caught.value.hint == f"Name {'./' if source == '.' else ''}{home}/kept{hint}."
+    assert 1 == ns.dedup(f"{home}/kept").stats.documents == ns.dedup(above, include="kept/**").stats.documents
+
+
 def test_text_files_have_no_other_columns(tree: Path) -> None:
     """Items that they cannot have are refused at once; an order they may lack, where others have it."""
     with pytest.raises(ColumnError, match="no column 'date'"):

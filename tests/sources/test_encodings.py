@@ -166,3 +166,22 @@ def test_what_cannot_be_is_refused(tmp_path: Path) -> None:
         ns.dedup(["a"], encoding="auto")
     done = run("dedup", tmp_path, "--engine", "spark", "--encoding", "auto", "-o", tmp_path / "out")
     assert (2, True) == (done.exit_code, "--encoding does nothing with --engine spark" in done.stderr)
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.jsonl.gz"])
+def test_records_in_another_encoding_are_told_with_the_option_that_reads_them(tmp_path: Path, name: str) -> None:
+    """Files by name, with the number of records and what they look like; a wrong encoding is named in each reason."""
+    form = '{{"text": "{}"}}\n' if "json" in name else '"{}"\n'
+    lines = [form.format(f"{number} {text}") for number in range(3) for text in (GERMAN, PLAIN)]
+    data = "".join(lines if "json" in name else ["text\n", *lines]).encode("cp1252")
+    path = tmp_path / name
+    path.write_bytes(gzip.compress(data) if name.endswith("gz") else data)
+    found = ns.dedup(path, keep="longest")
+    told = f"3 records are not UTF-8, and unread: {path} 3 (looks like cp1252). If a file is in another encoding, "
+    assert (f"{told}--encoding cp1252 or auto reads it",) == found.stats.notes
+    assert 0 == ns.dedup(path, encoding="cp1252").stats.skipped
+    found = ns.dedup(path, encoding="shift_jis")
+    assert {"not readable as shift_jis"} == set(found.skipped["reason"].to_pylist())
+    assert () == ns.dedup(path, encoding="utf-8").stats.notes
+    with pytest.raises(SourceError, match="not readable as shift_jis"):
+        ns.dedup(path, encoding="shift_jis", strict=True)

@@ -87,3 +87,12 @@ def test_one_file_says_what_folders_said(tmp_path: Path, capfdbinary: pytest.Cap
     alone = ns.dedup(tmp_path / "year=2023" / "a.jsonl")
     alone.write(tmp_path / "alone.jsonl")
     assert b"".join(lines.splitlines(keepends=True)[:3]) == (tmp_path / "alone.jsonl").read_bytes()
+
+
+def test_the_hint_names_what_folders_say(tmp_path: Path) -> None:
+    """Where no file and no folder has a column, both are offered."""
+    (tmp_path / "year=2024").mkdir()
+    (tmp_path / "year=2024" / "a.jsonl").write_text('{"id": "a", "text": "a rose"}\n', "utf-8")
+    with pytest.raises(ColumnError) as caught:
+        ns.dedup(tmp_path, keep="max:nope")
+    assert caught.value.hint.endswith(": id, text; or what names of folders say: year.")

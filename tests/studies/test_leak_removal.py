@@ -158,3 +158,16 @@ def test_a_file_alone_is_copied_as_it_was(tmp_path: Path) -> None:
     assert KEPT == pq.read_table(tmp_path / "b.parquet").replace_schema_metadata(None)
     assert 3 == pq.ParquetFile(tmp_path / "b.parquet").num_row_groups
     assert 3 == ns.rerun(tmp_path / "b.parquet", against=EVALS).stats.leaked_documents
+
+
+def test_training_documents_stay_as_what_came_in(tmp_path: Path) -> None:
+    """Without those that leaked as the frame that they were; with passages cut out as an Arrow table."""
+    frame = TABLE.to_pandas()
+    found = ns.leaks(frame, EVALS, text_column="text")
+    assert found.kept().equals(frame.iloc[[1, 4]])
+    assert found.kept(remove="spans").select(TABLE.column_names).to_pylist() == KEPT.to_pylist()
+    pq.write_table(TABLE, tmp_path / "a.parquet")
+    several = ns.leaks((tmp_path / "a.parquet", TABLE.to_pandas()), EVALS, text_column="text")
+    assert [2, 5, 2, 5] == several.kept()["n"].to_pylist()
+    with pytest.raises(ConfigError, match="remove='none' is not 'documents' or 'spans'"):
+        found.kept(remove="none")  # type: ignore[arg-type]  (on purpose)

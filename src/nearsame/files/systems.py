@@ -47,7 +47,9 @@ _OF_A_NETWORK = {
     errno.ECONNREFUSED, errno.ECONNRESET, errno.EHOSTUNREACH, errno.ENETUNREACH, errno.ETIMEDOUT,
 }  # fmt: skip
 _NO_BUCKET = re.compile(
-    r"NoSuchBucket|(bucket|container) (does not|doesn't) exist|no such (bucket|container)", re.IGNORECASE
+    r"NoSuchBucket|HeadBucket operation: Not Found|(bucket|container) (does not|doesn't) exist|"
+    r"no such (bucket|container)",
+    re.IGNORECASE,
 )
 _SYSTEM_SAID = re.compile(r"\[Errno -?\d+\] ([\w ]+)")
 _SERVER = "Check the URL, and that the server can be reached."

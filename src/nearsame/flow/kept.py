@@ -33,7 +33,8 @@ from nearsame.stages.clusters.keepers import Decided
 from nearsame.stages.texts.page_text import PageTexts
 
 __all__ = [
-    "Choices", "Picked", "ReadRecords", "as_copied", "chosen_of", "led_out", "records", "said_of", "table_of", "write"
+    "Choices", "Picked", "ReadRecords", "as_copied", "as_table", "chosen_of", "led_out", "records", "said_of",
+    "table_of", "write",
 ]  # fmt: skip
 
 _NONE = np.zeros(0, np.int64)
@@ -136,17 +137,19 @@ class Picked(NamedTuple):
         return np.union1d(self.unwanted, self.unreadable)
 
 
-def records(run: Run, decided: Decided, *, stay: bool) -> Any:
+def records(run: ReadRecords, decided: Decided, *, stay: bool) -> Any:
     """The records of the judged side that stay or go; one that could not be read is in neither.
 
     1. One table of a library (a pandas or polars frame, a data set) comes back as what it was.
     2. All else, and several sources together, comes as an Arrow table.
     """
-    picked, parts = list(chosen_of(run, decided, stay=stay)), run.reading.parts
-    give_back = getattr(parts, "give_back", None)
-    if give_back is not None:
-        return give_back([chosen.wanted for chosen in picked])
-    return together([table_of(run, chosen) for chosen in picked], [part.name for part in parts])
+    picked, give_back = list(chosen_of(run, decided, stay=stay)), getattr(run.reading.parts, "give_back", None)
+    return as_table(run, picked) if give_back is None else give_back([chosen.wanted for chosen in picked])
+
+
+def as_table(run: ReadRecords, picked: Sequence[Picked]) -> pa.Table:
+    """What was picked of each part, as one Arrow table."""
+    return together([table_of(run, chosen) for chosen in picked], [chosen.part.name for chosen in picked])
 
 
 def chosen_of(run: ReadRecords, decided: Decided, *, stay: bool) -> Iterator[Picked]:

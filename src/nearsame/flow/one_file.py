@@ -20,7 +20,7 @@ from nearsame.answers.stats import Stats
 from nearsame.arrow import Rows
 from nearsame.files.compressions import compressor
 from nearsame.flow.calls import metadata_of, with_call
-from nearsame.flow.kept import Picked, ReadRecords, chosen_of, said_of, table_of
+from nearsame.flow.kept import Picked, ReadRecords, as_table, chosen_of, said_of, table_of
 from nearsame.flow.runs import Run
 from nearsame.outputs import folder, lists
 from nearsame.outputs.destinations import Destination
@@ -30,7 +30,6 @@ from nearsame.sources.json_keys import extend_lines
 from nearsame.sources.jsonl import JsonLines
 from nearsame.sources.parquet import Parquet
 from nearsame.sources.parts import FilePart
-from nearsame.sources.select import together
 from nearsame.stages.clusters.keepers import Decided
 
 __all__ = ["poured", "write_one"]
@@ -100,8 +99,7 @@ def _write(run: ReadRecords, kept: Sequence[Picked], place: Destination, made: P
         with made.open("wb") as raw, compressor(raw, place.compression) as out:
             out.writelines(_lines(run, kept, drop_unreadable=drop_unreadable))
     else:
-        tables = [table_of(run, chosen) for chosen in kept]
-        lists.write_as(place, with_call(together(tables, [chosen.part.name for chosen in kept]), how), made)
+        lists.write_as(place, with_call(as_table(run, kept), how), made)
 
 
 def _lines(run: ReadRecords, kept: Sequence[Picked], *, drop_unreadable: bool) -> Iterator[Any]:

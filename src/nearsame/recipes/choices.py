@@ -42,6 +42,7 @@ __all__ = [
     "KeepPlain",
     "LayerName",
     "LeakRemoval",
+    "LeakedPart",
     "MeasureName",
     "MethodName",
     "OwnLayer",
@@ -109,7 +110,8 @@ JudgedBy = Literal["jaccard", "cosine"]  # exact joins, by which `evaluate` hold
 StoreKind = Literal["shingles", "sketch", "text"]
 IndexMethodName = Literal["minhash", "simhash", "digest", "url"]
 TableFormat = Literal["parquet", "jsonl"]
-LeakRemoval = Literal["none", "documents", "spans"]  # what of training data with leaked items is left out
+LeakedPart = Literal["documents", "spans"]  # what of training data with leaked items is left out
+LeakRemoval = Literal["none", LeakedPart]
 CrawlAction = Literal["drop", "mark"]  # what becomes of near-duplicates in a crawl
 Preferred = Literal["most-complete", "fastest", "freshest", "named"]
 ExampleName = Literal[  # of the literature, that `explain` walks through

@@ -26,6 +26,7 @@ __all__ = [
     "MAX_DOCUMENT",
     "MAX_RECORD",
     "NOT_READ",
+    "NOT_UTF8",
     "Annotations",
     "Aside",
     "Columns",
@@ -101,6 +102,7 @@ class Skipped(NamedTuple):
     reason: str
 
 
+NOT_UTF8 = "invalid UTF-8"  # how the reasons of such records begin
 NOT_READ = "?"  # and behind it the encoding that a file looks like, if that can be told
 
 
@@ -109,6 +111,7 @@ class Aside(NamedTuple):
 
     what: str
     is_encoding: bool = False  # of a file that is not UTF-8; with NOT_READ before it: it could not be read for that
+    source: str = ""  # of an encoding that a record looks like, which could not be read for that: its file
 
 
 Skip = Callable[[Skipped | Aside], None]

@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 
 from nearsame.errors import ColumnError
 from nearsame.schemas import BESIDE, CODES, ITEMS, ORDER, RECORDS, VECTORS
-from nearsame.sources.base import BATCH_BYTES, Columns, Skip, Skipped
+from nearsame.sources.base import BATCH_BYTES, NOT_UTF8, Columns, Skip, Skipped
 from nearsame.sources.codes import Coding, code_lists
 from nearsame.sources.limits import longest, why_too_long
 from nearsame.sources.tables import without_removed_rows
@@ -391,5 +391,5 @@ def why_not_utf8(value: bytes | None) -> str:
     try:
         (value or b"").decode()
     except UnicodeDecodeError as error:
-        return f"invalid UTF-8 at byte {error.start} of the text"
+        return f"{NOT_UTF8} at byte {error.start} of the text"
     return ""

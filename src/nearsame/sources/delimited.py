@@ -27,7 +27,7 @@ from nearsame.sources.base import MAX_RECORD, Annotations, Aside, Columns, Skip,
 from nearsame.sources.columns import Chosen, choose, is_stringlike, records
 from nearsame.sources.items import plain_records
 from nearsame.sources.limits import longest, longest_copied, pass_by, too_long
-from nearsame.sources.parts import FilePart, strictly
+from nearsame.sources.parts import FilePart
 from nearsame.sources.streams import Block, RecordSpans, blocks, unread_rest, with_edits, without_bom, without_removed
 from nearsame.sources.tables import ANNOTATIONS, refuse_annotated, values_of
 
@@ -48,7 +48,7 @@ class Delimited(FilePart):
 
     def read(self, columns: Columns, skip: Skip) -> Iterator[pa.RecordBatch]:
         """The readable records, in order, as RECORDS batches of about BATCH_BYTES of text."""
-        skip = strictly(skip, strict=self.strict)
+        skip = self.by_encoding(skip)
         orders = self._order_types(columns) if columns.order else {}
         for block, header in self._blocks(skip, longest(columns)):
             if block.passing is not None:
@@ -67,7 +67,7 @@ class Delimited(FilePart):
 
     def objects(self, skip: Skip) -> Iterator[tuple[int, dict[str, Any]]]:
         """The readable records, whole, with their positions; all values are strings."""
-        skip, columns = strictly(skip, strict=self.strict), Columns()
+        skip, columns = self.by_encoding(skip), Columns()
         for block, header in self._blocks(skip, longest(columns)):
             if block.passing is not None:
                 pass_by(block, columns, skip, self.name)

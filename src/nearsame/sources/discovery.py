@@ -10,6 +10,7 @@ import glob
 import itertools
 import os
 import stat
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib import import_module
@@ -37,6 +38,7 @@ __all__ = ["Parts", "open_parts"]
 
 _TEXTS = (*TEXTS, *PAGES)
 _WHATEVER = Wanted()
+_TABLES = ("removed", "clusters", "spans")  # of what a run writes, as files or as folders of parts
 _ABOUT_DATA = frozenset({"dataset_dict.json", "dataset_info.json", "dataset_infos.json"})
 
 
@@ -197,6 +199,7 @@ def _walked(root: str) -> Iterator[str]:
 def _inside(root: str, every: list[str], wanted: Wanted) -> _Listing:
     paths = [path for path in every if wanted.takes(path)]
     visible = sorted(path for path in paths if wanted.form(path)[0] and not PurePosixPath(path).name.startswith("."))
+    _refuse_outputs(root, visible)
     kinds = Counter(sorted(kind_of(path) for path in set(paths).difference(visible)))
     kinds += Counter({"left out as asked": len(every) - len(paths)})
     about_data = _about_data(visible, wanted)
@@ -213,6 +216,22 @@ def _inside(root: str, every: list[str], wanted: Wanted) -> _Listing:
         hint = "Name a folder with .jsonl, .csv, .parquet, .arrow, .txt, .html or .warc files."
         raise SourceError(f"{root or '.'} holds {what}", hint=hint)
     return _Listing(root, known, explicit=False, passed_over=passed_over, dangling=dangling, wanted=wanted)
+
+
+def _refuse_outputs(root: str, paths: Sequence[str]) -> None:
+    """Refuse folders of earlier runs, of which only what is in kept/ are documents; `paths` ascend."""
+
+    def has(start: str) -> bool:
+        at = bisect_left(paths, start)
+        return at < len(paths) and paths[at].startswith(start)
+
+    for home, name in (path.rpartition("/")[::2] for path in paths):
+        below = f"{home}/" if home else ""
+        if name == "stats.json" and has(f"{below}kept/") and any(has(below + table) for table in _TABLES):
+            place = joined(root, home) if home else root
+            message = f"{place} is what nearsame wrote: its documents are in kept/, beside tables about them"
+            leave = f", or leave it out with --exclude '{home}/**'" if home else ""
+            raise SourceError(message, hint=f"Name {joined(place, 'kept')}{leave}.")
 
 
 def _about_data(paths: Sequence[str], wanted: Wanted) -> set[str]:

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from nearsame.arrow import Rows
 from nearsame.errors import ColumnError, SourceError
-from nearsame.sources.base import Part, Skip, Skipped
+from nearsame.sources.base import NOT_UTF8, Part, Skip, Skipped
 from nearsame.sources.columns import is_stringlike
 
 __all__ = ["Items", "plain_records", "read_items"]
@@ -134,7 +134,7 @@ def _one_by_one(batch: pa.RecordBatch, places: list[int], skip: Skip, source: st
         try:
             records = batch.slice(row, 1).to_pylist()
         except UnicodeDecodeError as error:
-            skip(Skipped(source, position, None, f"invalid UTF-8 at byte {error.start} of a text"))
+            skip(Skipped(source, position, None, f"{NOT_UTF8} at byte {error.start} of a text"))
         else:
             yield position, records[0]
 

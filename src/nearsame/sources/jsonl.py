@@ -32,7 +32,7 @@ from nearsame.sources.columns import Chosen, assemble, bounded, choose, not_fini
 from nearsame.sources.json_keys import annotate_line
 from nearsame.sources.jsonvalues import UnreadableError, json_object, kind_of, row_values, table_of_lines
 from nearsame.sources.limits import longest, longest_copied, pass_by, too_long
-from nearsame.sources.parts import FilePart, strictly
+from nearsame.sources.parts import FilePart
 from nearsame.sources.streams import Block, RecordSpans, blocks, unread_rest, with_edits, without_bom, without_removed
 from nearsame.sources.tables import ANNOTATIONS, refuse_annotated, values_of
 from nearsame.sources.transcoding import raw_bytes
@@ -63,7 +63,7 @@ class JsonLines(FilePart):
 
     def read(self, columns: Columns, skip: Skip) -> Iterator[pa.RecordBatch]:
         """The readable records, in order, as RECORDS batches of about BATCH_BYTES of text."""
-        skip = strictly(skip, strict=self.strict)
+        skip = self.by_encoding(skip)
         most = longest(columns)
         orders = self._order_types(columns.order, most) if columns.order else {}
         plan = None
@@ -83,7 +83,7 @@ class JsonLines(FilePart):
 
     def objects(self, skip: Skip) -> Iterator[tuple[int, dict[str, Any]]]:
         """The readable records, whole, with their positions."""
-        skip, columns = strictly(skip, strict=self.strict), Columns()
+        skip, columns = self.by_encoding(skip), Columns()
         for block in self._blocks(skip, longest(columns)):
             if block.passing is not None:
                 pass_by(block, columns, skip, self.name)

@@ -12,6 +12,7 @@ import pyarrow.json
 
 from nearsame.errors import ConfigError, SourceError
 from nearsame.schemas import VECTORS
+from nearsame.sources.base import NOT_UTF8
 from nearsame.sources.codes import Coding, read_code, words_of
 from nearsame.sources.columns import Chosen, not_finite
 from nearsame.sources.kinds import table_of
@@ -70,7 +71,7 @@ def _text(value: Any) -> str | None:
         _ = (value or "").encode()
     except UnicodeEncodeError as error:
         escaped = "\udc80" <= error.object[error.start] <= "\udcff"
-        what = "invalid UTF-8" if escaped else "a lone surrogate"
+        what = NOT_UTF8 if escaped else "a lone surrogate"
         raise UnreadableError(f"{what} at character {error.start} of the text") from None
     return value
 

@@ -17,10 +17,10 @@ from nearsame.errors import NearSameError, SourceError
 from nearsame.files.compressions import Compression
 from nearsame.files.inputs import Files
 from nearsame.files.systems import File, is_url
-from nearsame.sources.base import Annotations, Aside, Columns, Skip, Skipped
+from nearsame.sources.base import NOT_READ, NOT_UTF8, Annotations, Aside, Columns, Skip, Skipped
 from nearsame.sources.streams import BrokenStreamError, begun, chunks, copy_raw, looks_compressed, seekable, sink
 from nearsame.sources.tables import require_sound
-from nearsame.sources.transcoding import codec_of, encoded, headed, to_utf8
+from nearsame.sources.transcoding import codec_of, encoded, headed, odd_looks, to_utf8
 
 __all__ = ["FACTORS", "Dangling", "FilePart", "damage", "strictly"]
 
@@ -100,6 +100,22 @@ class FilePart:
             return codec_of(headed(chunks(self.file, self.compression), self.encoding)[0], self.encoding)
         except (BrokenStreamError, SourceError):
             return None  # whoever reads on says so
+
+    def by_encoding(self, skip: Skip) -> Skip:
+        """What reports records, `strictly` or not, that are not in the encoding of the file; and how these look."""
+        report = strictly(skip, strict=self.strict)
+        looks: list[str] = []
+
+        def told(record: Skipped | Aside) -> None:
+            if isinstance(record, Skipped) and record.reason.startswith(NOT_UTF8):
+                if self.codec is not None:
+                    record = record._replace(reason=f"not readable as {self.codec}")
+                elif self.encoding in (None, "auto") and not self.strict:
+                    looks.append(looks[0] if looks else odd_looks(chunks(self.file, self.compression)))
+                    skip(Aside(NOT_READ + looks[0], is_encoding=True, source=self.name))
+            report(record)
+
+        return told
 
     def decompressed(self, skip: Skip) -> Iterator[bytes] | None:
         """The bytes, as UTF-8; None and a skip where a file breaks off at once, or in a folder is not compressed."""

@@ -20,9 +20,10 @@ from nearsame import schemas
 from nearsame.clock import Progress, Silent
 from nearsame.errors import ColumnError, SourceError
 from nearsame.files.passed_over import PassedOver
-from nearsame.sources.base import NOT_READ, Aside, Columns, Part, Skip, Skipped, apart
+from nearsame.sources.base import Aside, Columns, Part, Skip, Skipped, apart
+from nearsame.sources.encoding_notes import encoding_notes
 from nearsame.sources.folder import TextFolder, alike
-from nearsame.sources.folder_keys import folder_values, of_positions
+from nearsame.sources.folder_keys import folder_names, folder_values, of_positions
 from nearsame.sources.limits import require_room
 from nearsame.sources.ordering import one_order
 from nearsame.sources.page_records import as_pages
@@ -45,7 +46,7 @@ class Reading:
     num_documents: int = 0
     unread: dict[int, npt.NDArray[np.int64]] = field(default_factory=dict)  # positions that equal no other, by part
     skipped: list[Skipped] = field(default_factory=list)
-    encodings: Counter[str] = field(default_factory=Counter)  # of files that are not UTF-8
+    encodings: Counter[Aside] = field(default_factory=Counter)  # what was said of some that are not UTF-8
     aside: Counter[str] = field(default_factory=Counter)  # records of archives that are not documents, and pages cut
     unreadable: dict[int, list[int]] = field(default_factory=dict)  # positions of skipped records, by part
     _origins: list[pa.RecordBatch] = field(default_factory=list)
@@ -84,6 +85,7 @@ class Reading:
         if number != len(self.against) or not self.columns.order or self.columns.may_lack:
             return read(lenient)
         batches, first = read(self.columns), list[pa.RecordBatch]()
+        encodings = self.encodings.copy()
         try:
             first.append(next(batches))
         except StopIteration:
@@ -91,6 +93,7 @@ class Reading:
         except ColumnError:
             del self.skipped[num_skipped:]
             self.unreadable.pop(number, None)
+            self.encodings = encodings
             self._require_orders()
             return read(lenient)
         return _after(first, batches)
@@ -109,6 +112,9 @@ class Reading:
                     lacking.append(error)
             else:
                 if lacking:
+                    said = folder_names(self.parts)
+                    folders = f"; or what names of folders say: {', '.join(said)}." if said else "."
+                    lacking[0].hint = lacking[0].hint.removesuffix(".") + folders
                     raise lacking[0]
 
     @cached_property
@@ -155,20 +161,8 @@ class Reading:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What files were read as that are not UTF-8, and how many text files could not be read for that."""
-        ordered = self.encodings.most_common()
-        read = [f"{name} {number:,}" for name, number in ordered if not name.startswith(NOT_READ)]
-        not_read = [(name.removeprefix(NOT_READ), number) for name, number in ordered if name.startswith(NOT_READ)]
-        told = (f"files in other encodings than UTF-8: {', '.join(read)}",) if read else ()
-        if not not_read:
-            return told
-        unread, look = (
-            sum(number for _, number in not_read),
-            [f"{name} {number:,}" for name, number in not_read if name],
-        )
-        files = "1 text file is" if unread == 1 else f"{unread:,} text files are"
-        like = f": {', '.join(look)}" if look else ""
-        return (*told, f"{files} not UTF-8, and unread: --encoding auto reads them as they look{like}")
+        """How files were read that are not UTF-8, and what could not be read for that."""
+        return encoding_notes(self.encodings)
 
     @property
     def origins(self) -> pa.Table:
@@ -211,8 +205,10 @@ class Reading:
 
     def _skip(self, number: int, skipped: Skipped | Aside) -> None:
         if isinstance(skipped, Aside):
-            counts = self.encodings if skipped.is_encoding else self.aside
-            counts[skipped.what] += 1
+            if skipped.is_encoding:
+                self.encodings[skipped] += 1
+            else:
+                self.aside[skipped.what] += 1
             return
         if self.strict:
             line = "" if skipped.line is None else f", line {skipped.line}"

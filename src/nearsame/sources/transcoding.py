@@ -8,14 +8,14 @@
 import codecs
 import itertools
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from nearsame.errors import OutputError, SourceError
 from nearsame.files.systems import BrokenStreamError
-from nearsame.page_encodings import by_mark, detected
+from nearsame.page_encodings import by_mark, detected, looks_like
 
-__all__ = ["codec_of", "encoded", "headed", "raw_bytes", "to_utf8"]
+__all__ = ["codec_of", "encoded", "headed", "odd_looks", "raw_bytes", "to_utf8"]
 
 _SEEN = 64 << 10  # bytes that `auto` goes by
 _ODD = "surrogateescape"  # a byte that is no character, as a character that no text has
@@ -58,6 +58,28 @@ def codec_of(head: bytes, asked: str | None) -> str | None:
         name = codecs.lookup(asked).name
         name = marked if name in ("utf-16", "utf-32") and marked and marked.startswith(name) else name
     return None if name in ("utf-8", "utf-8-sig", "ascii") else name
+
+
+def odd_looks(stream: Iterator[bytes]) -> str:
+    r"""The encoding that a stream of lines looks like where it first is not UTF-8; nothing where that cannot be told.
+
+    Example:
+        >>> odd_looks(iter([b"a\n" * 99, "größere Bären fraßen süße Früchte\n".encode("cp1252")]))
+        'cp1252'
+    """
+    decoder, before = codecs.getincrementaldecoder("utf-8")(), b""
+    with suppress(BrokenStreamError, SourceError):
+        for piece in stream:
+            try:
+                decoder.decode(piece)
+            except UnicodeDecodeError as error:
+                at = len(before) + error.start - (len(error.object) - len(piece))
+                around = before + piece
+                begin = around.rfind(b"\n", 0, max(at, 0)) + 1
+                lines = around[begin : begin + _SEEN]
+                return looks_like(lines[: lines.rfind(b"\n") + 1] or lines)
+            before = piece
+    return ""
 
 
 def to_utf8(stream: Iterator[bytes], codec: str, name: str) -> Iterator[bytes]:

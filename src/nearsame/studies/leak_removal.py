@@ -16,7 +16,7 @@ from nearsame import schemas
 from nearsame.answers.leaks import RemovedLeaks
 from nearsame.arrow import Rows
 from nearsame.engines.local import Local
-from nearsame.flow.kept import chosen_of
+from nearsame.flow.kept import Picked, as_table, chosen_of, records
 from nearsame.flow.one_file import poured
 from nearsame.flow.rereading import Left
 from nearsame.outputs.annotations import Verdict
@@ -31,7 +31,16 @@ from nearsame.stages.clusters.keepers import NOBODY
 from nearsame.stages.features.leak_cuts import CutStage
 from nearsame.studies.leak_search import Searched
 
-__all__ = ["found_cuts", "gone", "kept_parts", "removed", "write_kept", "write_on_spark", "write_one_file"]
+__all__ = [
+    "found_cuts",
+    "gone",
+    "kept_documents",
+    "kept_parts",
+    "removed",
+    "write_kept",
+    "write_on_spark",
+    "write_one_file",
+]
 
 _NONE = np.zeros(0, np.int64)
 
@@ -70,11 +79,25 @@ def write_kept(searched: Searched, cuts: pa.Table | None, home: Path) -> None:
 
 def write_one_file(searched: Searched, cuts: pa.Table | None, place: Destination, *, overwrite: bool) -> None:
     """Write the documents that stay, of all parts, as one file or to standard output."""
-    changes = _changes(searched, cuts)
-    kept = chosen_of(searched, NOBODY._replace(rows=gone(searched, cuts)), stay=True)
-    picked = [chosen._replace(cuts=changes.get(number)) for number, chosen in enumerate(kept)]
     how = {"call": searched.call, "written": {"remove": "documents" if cuts is None else "spans"}}
-    poured(searched, picked, place, how, overwrite=overwrite)
+    poured(searched, _picked(searched, cuts), place, how, overwrite=overwrite)
+
+
+def kept_documents(searched: Searched, cuts: pa.Table | None) -> Any:
+    """The documents that stay: as what they came as; an Arrow table, if something is cut out; on Spark a DataFrame."""
+    rows = gone(searched, cuts)
+    if not isinstance(searched.reading, Reading):
+        return searched.reading.kept(rows, None if cuts is None else CutStage(searched.sought))
+    if cuts is None:
+        return records(searched, NOBODY._replace(rows=rows), stay=True)
+    return as_table(searched, _picked(searched, cuts))
+
+
+def _picked(searched: Searched, cuts: pa.Table | None) -> list[Picked]:
+    """What stays of each part, with what is cut out of it."""
+    changes, stay = _changes(searched, cuts), NOBODY._replace(rows=gone(searched, cuts))
+    kept = chosen_of(searched, stay, stay=True)
+    return [chosen._replace(cuts=changes.get(number)) for number, chosen in enumerate(kept)]
 
 
 def kept_parts(reading: Reading, cuts: pa.Table | None) -> list[Part]:
@@ -90,9 +113,8 @@ def write_on_spark(
     """Write tables and kept documents where executors can."""
     documents, frames, number = searched.reading, dict[str, Any](), None
     if record["remove"] != "none":
-        rows = gone(searched, cuts)
-        frames["kept"] = documents.kept(rows, None if cuts is None else CutStage(searched.sought))
-        number = documents.num_documents - rows.size
+        frames["kept"] = kept_documents(searched, cuts)
+        number = documents.num_documents - gone(searched, cuts).size
     documents.write(place, {**frames, **tables}, record, number)
 
 

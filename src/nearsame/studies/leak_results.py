@@ -24,10 +24,18 @@ from nearsame.outputs.destinations import Destination, by_ending, meaning, requi
 from nearsame.outputs.leaks import leaks_markdown, leaks_page
 from nearsame.outputs.tables import skipped_table
 from nearsame.recipes.arguments import checked
-from nearsame.recipes.choices import LeakRemoval
+from nearsame.recipes.choices import LeakedPart, LeakRemoval
 from nearsame.sources.manifest import manifest
 from nearsame.sources.reading import Reading
-from nearsame.studies.leak_removal import found_cuts, kept_parts, removed, write_kept, write_on_spark, write_one_file
+from nearsame.studies.leak_removal import (
+    found_cuts,
+    kept_documents,
+    kept_parts,
+    removed,
+    write_kept,
+    write_on_spark,
+    write_one_file,
+)
 from nearsame.studies.leak_search import Searched
 from nearsame.studies.leak_sides import beside_each_other
 
@@ -172,6 +180,25 @@ class Leaks:
     def markdown(self) -> str:
         """A summary for a model card."""
         return leaks_markdown(self.record())
+
+    def kept(self, *, remove: LeakedPart = "documents") -> Any:
+        """The training documents that stay, with all their columns.
+
+        Args:
+            remove: `documents`: without those in which an item was found, as what `Result.kept` gives: a frame of
+                pandas or polars, or a Hugging Face `Dataset`, as what it was. `spans`: without the passages in which
+                one was found; an Arrow table, since texts have changed.
+
+        Raises:
+            ConfigError: Nothing can be cut out of what was read.
+
+        Example:
+            >>> question = "which wise old wallaby waltzes with Wendy on Wednesdays in Woking"
+            >>> found = leaks([f"Well, {question}?", "a daisy"], [{"question": question}])
+            >>> found.kept().to_pylist(), found.kept(remove="spans").to_pylist()
+            ([{'text': 'a daisy'}], [{'text': 'Well, ?'}, {'text': 'a daisy'}])
+        """
+        return kept_documents(self._searched, found_cuts(self._searched) if remove == "spans" else None)
 
     def write(
         self, directory: str | os.PathLike[str], *, remove: LeakRemoval = "none", overwrite: bool = False
