@@ -5,6 +5,7 @@
 3. The index is made above, and loaded when it is asked.
 """
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from typing import Any, NamedTuple, Self, get_args
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from nearsame.answers.matches import Match, Matches
 from nearsame.arrow import Mask, Rows
@@ -153,7 +155,7 @@ def _answers(
 ) -> Iterator[_Answer]:
     urls = reading.beside(reading.columns.beside[0])
     with ExitStack() as stack:
-        opened = [(known, stack.enter_context(known.asking()), _places(known, reading)) for known in indexes]
+        opened = [(known, stack.enter_context(known.asking()), _Places(known, reading)) for known in indexes]
         for batch in batches:
             rows = batch.column("row").to_numpy()
             of_batch = pa.array(np.flatnonzero(entering[rows]))
@@ -166,22 +168,33 @@ def _answers(
                 yield from _best(opened, some.tolist(), documents)
 
 
-def _places(known: Known, reading: Reading) -> dict[str, int]:
-    """The row of each document of an index."""
-    number = next(at for at, part in enumerate(reading.all_parts) if part is known.part)
-    first = int(np.searchsorted(reading.origins.column("source").to_numpy(), number))
-    ids = known.part.table.column(0).to_pylist()
-    return dict(zip(ids, range(first, first + len(ids)), strict=True))
+class _Places:
+    """The row of each document of an index, by its id; in memory are the ids and their order, and no table of them."""
+
+    def __init__(self, known: Known, reading: Reading) -> None:
+        number = next(at for at, part in enumerate(reading.all_parts) if part is known.part)
+        self._first = int(np.searchsorted(reading.origins.column("source").to_numpy(), number))
+        self._ids = known.part.table.column(0).cast(pa.large_string()).combine_chunks()
+        self._order = pc.sort_indices(self._ids)
+
+    def row(self, name: str) -> int | None:
+        """The row of a document; None where it was not there when the run began."""
+        at = bisect_left(range(len(self._order)), name, key=self._name)
+        return self._first + self._order[at].as_py() if at < len(self._order) and self._name(at) == name else None
+
+    def _name(self, at: int) -> str:
+        name: str = self._ids[self._order[at].as_py()].as_py()
+        return name
 
 
 def _best(opened: Sequence[Any], rows: list[int], documents: list[dict[str, Any]]) -> Iterator[_Answer]:
     """The answers of the first index that knows each document."""
     for known, index, places in opened:
-        found = known.matches(index, documents, lambda match, places=places: match.id in places)
+        found = known.matches(index, documents, lambda match, places=places: places.row(match.id) is not None)
         for row, (match, complete) in zip(rows, found, strict=True):
             if match is not None:
                 similarity, measure = similarity_of(match)
-                yield _Answer(row, places[match.id], similarity, MEASURES.index(measure))
+                yield _Answer(row, places.row(match.id), similarity, MEASURES.index(measure))
             elif not complete:
                 yield _Answer(row)
         unknown = [at for at, (match, _) in enumerate(found) if match is None]
