@@ -104,6 +104,14 @@ def test_the_recipe_of_a_raised_threshold_is_run_again(tmp_path: Path) -> None:
     assert (2, "pairs (--pairs)" in printed.stderr) == (printed.exit_code, True)
 
 
+def test_layers_without_urls_are_run_again(tmp_path: Path) -> None:
+    """Their record has a rule about URLs, though no document has one and nobody gave the rule."""
+    (tmp_path / "a.jsonl").write_text('{"text": "a b c"}\n{"text": "a b c"}\n{"text": "d"}\n')
+    ns.dedup(tmp_path / "a.jsonl", use="digest,text").write(tmp_path / "one")
+    ns.rerun(tmp_path / "one").write(tmp_path / "two")
+    assert _files(tmp_path / "one") == _files(tmp_path / "two")
+
+
 def test_what_was_not_kept_cannot_be_run_again(tmp_path: Path) -> None:
     """Documents in memory, standard input, files, folders of others, and outputs of before."""
     ns.dedup(["a", "b"]).write(tmp_path / "one")

@@ -127,7 +127,9 @@ def rerun(
 
 def _dedup(record: Recorded, source: Any, against: Any, options: Mapping[str, Any]) -> Result:
     asked = {name: record.call[name] for name in ("keep", "within") if name in record.call}
-    evidence = {"urls": _urls(record), "decisions": record.recipe.get("decisions")}
+    urls = _urls(record)
+    said = None if "use" in record.recipe and urls == CanonicalUrl() else urls  # layers record what nobody gave, too
+    evidence = {"urls": said, "decisions": record.recipe.get("decisions")}
     other = record.side("against") if against is None else against
     given = {**record.here, **asked, **record.call["options"], **options, **evidence}
     return dedup(_source(record, source), method=record.method, against=other, **given)
