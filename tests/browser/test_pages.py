@@ -17,6 +17,7 @@ FERRY = (
     " are lit. Tickets are sold on board; children under six travel free of charge."
 )
 NOTICE = f"Timetable notice. {FERRY} Dogs must be kept on a lead, bicycles are carried."
+LONG = "x" * 300
 ATTACKS = [
     "<script>document.title='broken'; alert(1)</script>",
     '"><img src=x onerror=alert(1)>',
@@ -36,6 +37,7 @@ def filled():
     shelf = Shelf()
     shelf.documents["harbour/ferry"] = {"id": "harbour/ferry", "text": FERRY, "url": "https://harbour.example/ferry"}
     shelf.documents["notice 17?"] = {"id": "notice 17?", "text": NOTICE}
+    shelf.documents[LONG] = {"id": LONG, "text": "A document whose id is one long word."}
     for number in range(60):
         for side in ("one", "two"):
             id = f"pair-{number}-{side}"
@@ -293,6 +295,8 @@ def test_every_page_can_be_used_by_everybody(served, chromium, scheme, width):
         "/clusters",
         "/document?id=harbour/ferry",
         f"/side-by-side?{both}",
+        f"/side-by-side?a={LONG}&b=harbour%2Fferry",
+        f"/document?id={LONG}",
         "/about",
         "/search?q=harbour",
         "/decisions",

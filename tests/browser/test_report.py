@@ -178,6 +178,25 @@ def test_everybody_can_use_it(report, chromium, tmp_path, width, scheme):
     context.close()
 
 
+def test_no_name_makes_a_page_wider_than_the_screen(page, tmp_path):
+    """Ids, benchmarks and sources of 200 letters, on every kind of page, with all that folds open."""
+    name = "x" * 200
+    texts = [{"id": f"{name}{number}", "text": f"{' '.join(words(60, 1))} {name}{number}"} for number in range(3)]
+    source = tmp_path / f"{name}.jsonl"
+    source.write_text("".join(json.dumps(line) + "\n" for line in texts), "utf-8")
+    pages = [tmp_path / f"{each}.html" for each in ("dedup", "evaluate", "leaks")]
+    ns.dedup(str(source)).report(pages[0])
+    ns.write_evaluation(ns.evaluate(str(source)), pages[1])
+    result = run("leaks", source, "--eval", source, "--report", pages[2])
+    assert 0 == result.exit_code, result.stderr
+    page.set_viewport_size({"width": 360, "height": 800})
+    for path in pages:
+        page.goto(path.as_uri())
+        page.evaluate("document.querySelectorAll('details').forEach(each => each.open = true)")
+        assert 360 == page.evaluate("document.documentElement.scrollWidth"), path.name
+        assert [] == page.evaluate(AUDIT), path.name
+
+
 def test_no_document_can_do_anything(page, tmp_path):
     """Whatever stands in ids and texts is shown as it is, and the policy would stop what got in."""
     attack = "</script><script>window.hit=1</script><img src=http://evil.example/x onerror=window.hit=1> \x00 \u2028"
