@@ -611,3 +611,10 @@ def test_ids_are_listed_from_where_the_last_list_ended(where):
             index.ids(containing=" ".join(f"w{n}" for n in range(501)))
         with pytest.raises(ns.ConfigError, match="limit"):
             index.ids(limit=0)
+
+
+def test_an_index_is_not_made_of_a_path(tmp_path):
+    """Who tries it is told what opens one."""
+    with pytest.raises(ns.ConfigError, match=r"is opened by Index\.open") as refused:
+        ns.Index(tmp_path / "seen.ns")
+    assert "Index.open(PATH)" in str(refused.value.hint)

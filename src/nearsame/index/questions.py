@@ -41,7 +41,10 @@ _AT_ONCE = 256  # documents that are asked about at once
 class Questions:
     """An open index, as far as it is read."""
 
-    def __init__(self, store: Store, *, read_only: bool = False) -> None:
+    def __init__(self, store: Store | str | os.PathLike[str], *, read_only: bool = False) -> None:
+        if isinstance(store, str | os.PathLike):
+            message = f"an index at {os.fspath(store)!r} is opened by Index.open, or made by Index.create"
+            raise ConfigError(message, hint="Write `with Index.open(PATH) as index:`.")
         self._store, self._read_only = store, read_only
         self._facets, self._kind = read_recipe(store.settings, store.name)
         self._kept = read_kept(store.settings)
