@@ -32,13 +32,16 @@ def table(texts: list[str | None]) -> pa.Table:
 @given(corpora(max_size=10), st.data())
 def test_what_was_decided_is_obeyed_as_the_rule_says(texts: list[str | None], data: st.DataObject) -> None:
     """Document by document, without any collapsing or blocks; sides, components, copies, chosen ones that lose."""
+    num_against = data.draw(st.sampled_from([0, 0, len(texts) // 3, len(texts) // 2]))
+    again = data.draw(st.lists(st.integers(0, num_against - 1), max_size=2)) if num_against else []
+    copies = [(row, len(texts) + number) for number, row in enumerate(again)]  # of the `against` side, on the other one
+    texts = [*texts, *(texts[row] for row in again)]
     sets = [features(text, size=2) for text in texts]
     rows = st.integers(0, max(0, len(texts) - 1))
     some = st.lists(st.tuples(rows, rows).filter(lambda pair: pair[0] < pair[1]), max_size=6, unique=True)
-    decided = data.draw(some) if len(texts) > 1 else []
-    cut = data.draw(st.integers(0, len(decided)))
+    decided = [*dict.fromkeys([*copies, *(data.draw(some) if len(texts) > 1 else [])])]
+    cut = data.draw(st.integers(len(copies), len(decided)))
     apart, chosen = decided[:cut], decided[cut:]
-    num_against = data.draw(st.sampled_from([0, 0, len(texts) // 3]))
     within = not num_against or data.draw(st.booleans())
     linked, keep = data.draw(st.booleans()), data.draw(st.sampled_from(["first", "last", "longest"]))
     threshold = data.draw(thresholds_for(sets))
@@ -90,6 +93,33 @@ def test_a_pair_that_is_kept_apart_stays_and_the_promise_says_so(tmp_path):
     wrong = {problem.what.partition(": ")[2] for problem in ns.verify(tmp_path / "out", source=ROSES).problems}
     assert "the two were kept apart, and one is removed for the other" in wrong
     assert {"a", "d"} > set(found.at(threshold=1).removals.column("id").to_pylist())
+
+
+@pytest.mark.parametrize("within", [True, False])
+@pytest.mark.parametrize("clusters", ["greedy", "components"])
+def test_a_copy_told_apart_from_one_of_the_against_side_goes_for_another(clusters, within, tmp_path):
+    """Of two that stay whoever resembles them, the one that it was told apart from is not all that it meets."""
+    whole = "one two three four five six seven eight nine ten"
+    half = whole.removesuffix(" nine ten")
+    against, apart = {"id": ["o0", "o1"], "text": [whole, half]}, [{"id1": "o1", "id2": "d0", "label": "no"}]
+    asked = {"method": ns.Jaccard(threshold=0.7, shingle_size=2), "clusters": clusters, "within": within}
+    found = ns.dedup({f"d{row}": half for row in range(2)}, against=against, decisions=apart, **asked)
+    found.write(tmp_path / "out")
+    lines = found.removals.select(["id", "witness_id", "similarity"]).to_pylist()
+    assert [("d0", "o0", 7 / 9), ("d1", "o1", 1)] == [tuple(line.values()) for line in lines]
+    again = found.at(threshold=0.8)
+    assert ["d1"] == again.removals.column("id").to_pylist()
+    assert (0, 1) == (found.stats.decisions["both_kept"], again.stats.decisions["both_kept"])
+
+
+def test_what_a_chain_joined_is_counted_without_those_that_were_told_apart():
+    """A link to a document that stays is none of the component's."""
+    words = [f"w{at}" for at in range(30)]
+    texts = [{"id": f"d{at}", "text": " ".join(words[5 * at : 5 * at + 20])} for at in range(3)]
+    asked = {"method": ns.Jaccard(threshold=0.5, shingle_size=1), "clusters": "components"}
+    found = ns.dedup(texts, decisions=[{"id1": "d0", "id2": "d2", "label": "no"}], **asked)
+    component = found.stats.component
+    assert (2, 1, ["d1"]) == (component.documents, component.bridges, found.removals.column("id").to_pylist())
 
 
 _WORDS = "one two three four five six seven eight nine ten eleven twelve"

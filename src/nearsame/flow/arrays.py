@@ -18,7 +18,7 @@ from nearsame.arrow import Rows
 from nearsame.engines.base import Machine
 from nearsame.errors import ConfigError
 from nearsame.flow.corpus import Met, Question, State
-from nearsame.flow.decisions import Answers, Decisions, Located, Standings, met_similar, staying
+from nearsame.flow.decisions import NO_COPY, Answers, Decisions, Located, Standings, met_similar, staying
 from nearsame.flow.steps import OneSide, Steps
 from nearsame.kernels import tokens
 from nearsame.kernels.buckets import Meeting
@@ -28,7 +28,7 @@ from nearsame.recipes.methods import Method
 from nearsame.sources.base import Columns, RecordRoom
 from nearsame.sources.reading import Reading
 from nearsame.sources.sizes import text_bytes
-from nearsame.stages.clusters.apart import Apart
+from nearsame.stages.clusters.apart import Apart, with_copies
 from nearsame.stages.clusters.keepers import NOBODY, Decided, inherit
 from nearsame.stages.clusters.policies import CHOSEN, Keep, Order, chosen_first, ranks, readable
 from nearsame.stages.features.document_facts import About, CountEntries, CountRows, Describe
@@ -108,8 +108,13 @@ class Arrays:
 
     @cached_property
     def apart(self) -> Apart | None:
-        """What was told apart of the documents that stand for all others."""
-        return None if self.decided is None else self.decided.between(self.best)
+        """What was told apart of the documents that stand for all others, and of those that stand in for copies."""
+        return None if self.decided is None else self.decided.between(self.known)
+
+    @cached_property
+    def stand_ins(self) -> dict[int, int]:
+        """By document of the `against` side the first copy that was told apart from it."""
+        return {} if self.decided is None else self.decided.stand_ins(self.known)
 
     def hosts_by(self, share: float) -> Callable[[], Hosts]:
         """What gives the hosts of all documents once these have been read.
@@ -208,13 +213,16 @@ class Arrays:
     def rule(self, step: Steps, question: Question, one_side: OneSide = None) -> Any:
         """The rule that answers a question."""
         weights = np.bincount(self.best, minlength=self.best.size)
+        weights[[*self.stand_ins]] -= 1
+        weights[[*self.stand_ins.values()]] = 1
         return question.rule(step, self.num_against, weights, one_side, self.apart)
 
     def answer(self, state: State["Arrays"], question: Question) -> Decided:
         """Who of the leaders goes, and by whose witness."""
         if not state.meeting:
             return NOBODY
-        decided: Decided = self.engine.decide(state.meeting, self.rule(state.step, question))
+        meeting = with_copies(state.meeting, self.stand_ins, self.ranks) if self.stand_ins else state.meeting
+        decided: Decided = self.engine.decide(meeting, self.rule(state.step, question))
         return decided
 
     def inherit(self, decision: Decided, *, within: bool) -> Decided:
@@ -222,7 +230,13 @@ class Arrays:
         whole = inherit(decision, self.best, self.num_against, within=within)
         if self.decided is None:
             return whole
-        return whole.instead(self.decided.among_copies(self.known, whole.gone(self.best.size), within=within))
+        gone, met = whole.gone(self.best.size), decision.of(self.stand_ins.values())
+        others = {leader: met[row] for leader, row in self.stand_ins.items() if row in met}
+        keepers = self.decided.among_copies(self.known, gone, within=within, others=others)
+        return whole.instead({
+            row: others[int(self.best[row])] if keeper == NO_COPY else (keeper, 1, 1)
+            for row, keeper in keepers.items()
+        })  # fmt: skip
 
     @property
     def known(self) -> Standings:

@@ -8,7 +8,7 @@
 
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import blake2b
@@ -27,10 +27,11 @@ from nearsame.kernels.scores import Bound
 from nearsame.sources.judged import JudgedPair, read_judgements
 from nearsame.stages.clusters.apart import Apart, keepers_of
 
-__all__ = ["UNCHOSEN", "Answers", "Decisions", "Given", "Located", "Standings", "met_similar", "staying"]
+__all__ = ["NO_COPY", "UNCHOSEN", "Answers", "Decisions", "Given", "Located", "Standings", "met_similar", "staying"]
 
 Given = str | os.PathLike[str] | Sequence[str | os.PathLike[str] | Mapping[str, Any]]
 
+NO_COPY = -1
 UNCHOSEN = np.iinfo(np.int64).max
 _SHOWN = 5
 _FIELDS = ("id1", "id2", "label", "keep", "note")
@@ -155,24 +156,37 @@ class Located:
         places[list(depths)] = list(depths.values())
         return places
 
-    def between(self, best: Rows) -> Apart | None:
-        """What is apart of the documents that stand for all with equal features."""
-        a, b = (best[side] for side in self.apart.T)
-        return Apart(a[a != b], b[a != b]) if (a != b).any() else None
+    def between(self, known: Standings) -> Apart | None:
+        """What is apart of the documents that stand for all with equal features, and of `stand_ins`."""
+        a, b = (known.best[side] for side in self.apart.T)
+        told = Apart(a[a != b], b[a != b]).also_of(self.stand_ins(known))
+        return told if told.a.size else None
 
-    def among_copies(self, known: Standings, removed: Mask, *, within: bool) -> dict[int, int]:
+    def stand_ins(self, known: Standings) -> dict[int, int]:
+        """By document of the `against` side the first copy that was told apart from it and from its like."""
+        nobody, firsts = np.zeros(known.best.size, np.bool_), dict[int, int]()
+        for row, keeper in self.among_copies(known, nobody, within=False).items():
+            if row == keeper and known.best[row] < known.num_against:
+                firsts.setdefault(int(known.best[row]), row)
+        return firsts
+
+    def among_copies(
+        self, known: Standings, removed: Mask, *, within: bool, others: Collection[int] = ()
+    ) -> dict[int, int]:
         """Who was told apart from a better copy that stays, each with its keeper; who stays is its own.
 
         Args:
             known: of each document, at least of these: who stands for it, and those of the `against` side that do, too.
             removed: Which go; who shares a witness with the one that stands for it has that.
             within: Whether documents that are not on the `against` side are compared with each other.
+            others: Those whose `stand_ins` go for somebody else, who is called NO_COPY.
         """
         copies = self.apart[known.best[self.apart[:, 0]] == known.best[self.apart[:, 1]]]
         leaders = np.setdiff1d(known.best[copies[:, 0]], np.flatnonzero(removed))
         before, keepers = _before(copies, known.ranks), dict[int, int]()
         for members in _classes(known.best, leaders, known.ranks):
-            among = keepers_of(members, before, known.num_against, within=within)
+            other = NO_COPY if members[0] in others else None
+            among = keepers_of(members, before, known.num_against, within=within, other=other)
             keepers |= {row: keeper for row, keeper in among.items() if row in before and row >= known.num_against}
         return keepers
 

@@ -5,7 +5,7 @@
    could be keepers in their place.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple, Self
@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from nearsame.arrow import Mask, Rows
 from nearsame.flow.corpus import State
-from nearsame.flow.decisions import UNCHOSEN, Answers, Decisions, Located, Standings
+from nearsame.flow.decisions import NO_COPY, UNCHOSEN, Answers, Decisions, Located, Standings
 from nearsame.frames.documents import GROUP
 from nearsame.frames.scoring import scored
 from nearsame.kernels.scores import Bound
@@ -95,18 +95,41 @@ class Told:
     @property
     def apart(self) -> Apart | None:
         """What was told apart of the documents that stand for all others, by number."""
-        pairs = self.located.between(self.known.best)
+        pairs = self.located.between(self.known)
         return None if pairs is None else Apart(self.numbers[pairs.a], self.numbers[pairs.b])
+
+    def with_copies(self, meeting: Any) -> Any:
+        """A meeting that copies come to as well which were told apart from one of the `against` side."""
+        firsts = self.located.stand_ins(self.known)
+        if not firsts:
+            return meeting
+        leaders, others = (self.numbers[rows] for rows in ([*firsts], [*firsts.values()]))
+        few = _few(self.verbs, number=leaders, other=others)
+        known = {"number": "other as number", "one_side": "false as one_side", "stands_for": "1L as stands_for"}
+        one_less = f"stands_for - if(number in ({', '.join(map(str, leaders))}), 1L, 0L)"
+
+        def added(frame: Any) -> Any:
+            copies = frame.join(few, "number").selectExpr(*(known.get(name, name) for name in frame.columns))
+            return frame.withColumn("stands_for", self.verbs.expression(one_less)).union(copies)
+
+        return meeting._replace(entries=added(meeting.entries), lists=added(meeting.lists))
 
     def inherit(self, gone: Any, found: Any, *, within: bool) -> Any:
         """What goes, in which copies that are apart do not go for each other; `found` is about who stands for them."""
         best, pairs = self.known.best, self.located.apart
         if not (best[pairs[:, 0]] == best[pairs[:, 1]]).any():
             return gone
-        removed = self._here(found.selectExpr("a as number"))
-        keepers = self.located.among_copies(self.known, removed, within=within)
-        told = {int(self.numbers[row]): int(self.numbers[keeper]) for row, keeper in keepers.items()}
-        return instead(gone, ("number", "witness"), told, self.verbs)
+        few = found.join(_few(self.verbs, a=self.numbers), "a").select("a", "b", "num", "den").toArrow()
+        met = {row["a"]: (row["b"], row["num"], row["den"]) for row in few.to_pylist()}
+        numbers, removed = self.numbers.tolist(), np.isin(self.numbers, [*met])
+        firsts = self.located.stand_ins(self.known).items()
+        others = {leader: met[numbers[row]] for leader, row in firsts if numbers[row] in met}
+        keepers = self.located.among_copies(self.known, removed, within=within, others=others)
+        told = {
+            numbers[row]: others[int(best[row])] if keeper == NO_COPY else (numbers[keeper], 1, 1)
+            for row, keeper in keepers.items()
+        }
+        return instead(gone, ("number", "witness", "num", "den"), told, self.verbs)
 
     def counts(self, state: State[Any], gone: Any, bound: Bound, *, within: bool) -> dict[str, Any]:
         """What became of what people have decided, where these documents went."""
@@ -148,7 +171,7 @@ def _protected(documents: Any, copied: Rows, most: int, verbs: Any) -> Rows:
     return np.stack([told.column(name).to_numpy() for name in ("number", "best")])
 
 
-def split(roots: Any, apart: Apart, num_against: int, verbs: Any, *, within: bool) -> dict[int, int]:
+def split(roots: Any, apart: Apart, num_against: int, verbs: Any, *, within: bool) -> dict[int, tuple[int]]:
     """Documents that are apart from the keeper of their component, each with the one it has; who stays is its own.
 
     Args:
@@ -176,15 +199,20 @@ def split(roots: Any, apart: Apart, num_against: int, verbs: Any, *, within: boo
     keepers: dict[int, int] = {}
     for nodes in members.values():
         keepers |= keepers_of(sorted(nodes), before, num_against, within=within)
-    return {node: keepers[node] for node in before if node >= num_against}
+    return {node: (keepers[node],) for node in before if node >= num_against}
 
 
-def instead(frame: Any, names: tuple[str, str], keepers: Mapping[int, int], verbs: Any) -> Any:
-    """A frame of removed documents in which some have another witness, and who is its own is left out."""
-    name, witness = names
-    columns = [f"coalesce(keeper, {witness}) as {witness}" if column == witness else column for column in frame.columns]
-    few = _few(verbs, **{name: np.fromiter(keepers, np.int64), "keeper": np.fromiter(keepers.values(), np.int64)})
-    return frame.join(few, name, "left").filter(f"keeper is null or keeper <> {name}").selectExpr(*columns)
+def instead(frame: Any, names: Sequence[str], keepers: Mapping[int, tuple[int, ...]], verbs: Any) -> Any:
+    """A frame of removed documents in which some have another witness, and who is its own is left out.
+
+    `names` are the columns of a document, of its witness, and of what else is told of the two.
+    """
+    name, witness, *_ = names
+    columns = [f"coalesce(_{column}, {column}) as {column}" if column in names[1:] else column
+               for column in frame.columns]  # fmt: skip
+    told = np.array([(row, *values) for row, values in keepers.items()], np.int64).reshape(-1, len(names))
+    few = _few(verbs, **dict(zip((name, *(f"_{column}" for column in names[1:])), told.T, strict=True)))
+    return frame.join(few, name, "left").filter(f"_{witness} is null or _{witness} <> {name}").selectExpr(*columns)
 
 
 def _at(numbers: Rows, those: Rows) -> Rows:

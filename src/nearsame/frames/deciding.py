@@ -5,7 +5,7 @@
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from nearsame.answers.stats import Component
@@ -39,6 +39,9 @@ def answered(state: State[Any], question: Question) -> Decision:
     corpus, meeting, verbs = state.corpus, state.meeting, state.corpus.engine
     if meeting is None or not meeting.num_documents:
         return Decision(verbs.frame(DECISIONS.empty_table()).drop("note"))
+    if corpus.told is not None:
+        meeting = corpus.told.with_copies(meeting)
+        state = replace(state, met=replace(state.met, meeting=meeting))
     asked = NumberedQuestion(question, state.method, corpus.counts["different_against"], corpus.apart)
     if ENTRY_BYTES * meeting.num_entries + 8 * meeting.num_items <= num_bytes(verbs.engine.driver_bytes):
         verbs.room["deciding"] = "driver"

@@ -221,6 +221,26 @@ def test_what_people_have_decided_is_obeyed_on_both_engines(spark, driver_bytes,
     there.release()
 
 
+@pytest.mark.parametrize("driver_bytes", [0, "64 MB"])
+@pytest.mark.parametrize("clusters", ["greedy", "components"])
+def test_a_copy_told_apart_from_one_of_the_against_side_meets_the_others(spark, clusters, driver_bytes):
+    """As on one machine, with the similarity to the one that removes it."""
+    whole = "one two three four five six seven eight nine ten"
+    half = whole.removesuffix(" nine ten")
+    old, new = ([{"id": f"{side}{at}", "text": text, "n": 0} for at, text in enumerate(texts)]
+                for side, texts in (("o", [whole, half]), ("d", [half, half, half])))  # fmt: skip
+    apart = [{"id1": "o1", "id2": name, "label": "no"} for name in ("d0", "d2")]
+    asked = {"method": ns.Jaccard(threshold=0.7, shingle_size=2), "clusters": clusters, "decisions": apart}
+    here = ns.dedup(new, against=old, ties="content", **asked)
+    engine = ns.Spark(spark, driver_bytes=driver_bytes)
+    there = ns.dedup(frame(spark, new), against=frame(spark, old), engine=engine, **asked)
+    assert decisions(here.removals) == decisions(there.removals)
+    assert ["o0", "o1", "o0"] == here.removals.column("witness_id").to_pylist()
+    assert here.stats.decisions == there.stats.decisions
+    assert here.stats.component == there.stats.component
+    there.release()
+
+
 def test_another_threshold_is_decided_on_what_is_kept(spark):
     """As a run of its own would decide it; a lower one is refused."""
     found = ns.dedup(frame(spark, corpus()), method=ns.Jaccard(threshold=0.6), engine=ns.Spark(spark))

@@ -3,18 +3,22 @@
 1. What is told of two documents is told of their copies, too: of all that the method cannot tell from them. Of two that
    it cannot tell from each other, it is told of these two alone.
 2. Their similarity does not count, and all else does: the later one goes if another kept document removes it.
+3. Who stands for a copy stays if it is of the `against` side, whoever resembles it. So a copy that was told apart from
+   it meets the others itself, and where several were, the first of them does for all.
 """
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from nearsame.arrow import Mask, Rows
+from nearsame.kernels.buckets import Meeting
 
-__all__ = ["Apart", "keepers_of", "marked"]
+__all__ = ["Apart", "keepers_of", "marked", "with_copies"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +35,13 @@ class Apart:
     def holds(self, a: Rows, b: Rows) -> Mask:
         """Which pairs (a[i], b[i]) are among them."""
         return np.isin(_undirected(a, b), self._known)
+
+    def also_of(self, copies: Mapping[int, int]) -> "Apart":
+        """The same, told of some copies as well, each by the document that stands for it; and of it and that one."""
+        told = [*zip(self.a.tolist(), self.b.tolist(), strict=True), *copies.items()]
+        both = {(x, y) for a, b in told for x in {a, copies.get(a, a)} for y in {b, copies.get(b, b)} if x != y}
+        a, b = np.array(sorted(both), np.int64).reshape(-1, 2).T
+        return Apart(a, b)
 
     def at(self, rows: Rows) -> "Apart | None":
         """The same by places in some rows, which ascend; None where there is no such pair."""
@@ -61,7 +72,12 @@ def marked(stamps: npt.NDArray[np.int32], document: int, earlier: Rows) -> npt.N
 
 
 def keepers_of(
-    members: Iterable[int], before: Mapping[int, Collection[int]], protected: int, *, within: bool
+    members: Iterable[int],
+    before: Mapping[int, Collection[int]],
+    protected: int,
+    *,
+    within: bool,
+    other: int | None = None,
 ) -> dict[int, int]:
     """Of documents that are all duplicates but for those that are apart, the keeper of each; who stays is its own.
 
@@ -70,13 +86,39 @@ def keepers_of(
         before: Of each the earlier ones that it is apart from.
         protected: Those below this number stay, and come first.
         within: Whether others can be keepers of each other.
+        other: Who is no member, and removes whoever no protected one does.
     """
     keepers: dict[int, int] = {}
     kept: list[int] = []
+    outside = [] if other is None else [other]
     for member in members:
         others = before.get(member, ())
-        goes = [] if member < protected else [keeper for keeper in kept if keeper not in others]
+        goes = [] if member < protected else [keeper for keeper in kept + outside if keeper not in others]
         keepers[member] = goes[0] if goes else member
         if not goes and (within or member < protected):
             kept.append(member)
     return keepers
+
+
+def with_copies(meeting: Meeting, copies: Mapping[int, int], ranks: Rows) -> Meeting:
+    """A meeting that some copies come to as well, each by the row of the document that stands for it."""
+    entries = meeting.entries
+    met = np.flatnonzero(np.isin(entries.rows, [*copies]))
+    if not met.size:
+        return meeting
+    rows = np.concatenate([entries.rows, [copies[row] for row in entries.rows[met].tolist()]]).astype(np.int64)
+    order = np.argsort(ranks[rows])
+    take = np.concatenate([np.arange(entries.rows.size), met])[order]
+    (buckets, places), starts = _taken((entries.doc_buckets, entries.doc_places), entries.doc_starts, take)
+    fills = np.bincount(buckets, minlength=entries.bucket_starts.size - 1)
+    several = np.arange(0, meeting.offsets.size - 1, entries.rows.size)[:, np.newaxis]  # second lists are behind
+    (items,), offsets = _taken((meeting.items,), meeting.offsets, (several + take).ravel())
+    return Meeting.of((rows[order], starts, buckets, places, np.concatenate([[0], np.cumsum(fills)]), items, offsets))
+
+
+def _taken(columns: tuple[npt.NDArray[Any], ...], starts: Rows, take: Rows) -> tuple[list[npt.NDArray[Any]], Rows]:
+    """Some of the lists that stand one behind the other in columns, and where they start."""
+    sizes = np.diff(starts)[take]
+    ends = np.concatenate([[0], np.cumsum(sizes)])
+    at = np.repeat(starts[take] - ends[:-1], sizes) + np.arange(ends[-1])
+    return [column[at] for column in columns], ends

@@ -140,7 +140,7 @@ class _Graph:
     def num_bridges(self, members: Rows) -> int:
         """How many edges hold a component together, each alone."""
         a, b = (np.concatenate([np.zeros(0, np.int64), *column]) for column in zip(*self._edges, strict=True))
-        here = np.isin(a, members)
+        here = np.isin(a, members) & np.isin(b, members)  # of a component with pairs that are apart, only a part may be
         ends = np.searchsorted(members, np.concatenate([a[here], b[here], b[here], a[here]]).reshape(2, -1))
         order = np.argsort(ends[0], kind="stable")
         starts = np.searchsorted(ends[0][order], np.arange(members.size + 1))

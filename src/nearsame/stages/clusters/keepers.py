@@ -47,13 +47,22 @@ class Decided(NamedTuple):
         gone[self.rows] = True
         return gone
 
-    def instead(self, keepers: Mapping[int, int]) -> "Decided":
-        """The same, in which some removed copies have another witness; who is its own stays."""
-        told, witnesses = np.flatnonzero(np.isin(self.rows, [*keepers])), self.witnesses.copy()
-        witnesses[told] = [keepers[row] for row in self.rows[told].tolist()]
-        stays = witnesses != self.rows
-        rows, nums, dens = (column[stays] for column in (self.rows, self.nums, self.dens))
-        return self._replace(rows=rows, witnesses=witnesses[stays], nums=nums, dens=dens)
+    def instead(self, keepers: Mapping[int, tuple[int, int, int]]) -> "Decided":
+        """The same, in which some removed copies have another witness, as similar as is said; who is its own stays."""
+        told = np.flatnonzero(np.isin(self.rows, [*keepers]))
+        columns = [column.copy() for column in (self.witnesses, self.nums, self.dens)]
+        for at, row in zip(told.tolist(), self.rows[told].tolist(), strict=True):
+            for column, value in zip(columns, keepers[row], strict=True):
+                column[at] = value
+        stays = columns[0] != self.rows
+        witnesses, nums, dens = (column[stays] for column in columns)
+        return self._replace(rows=self.rows[stays], witnesses=witnesses, nums=nums, dens=dens)
+
+    def of(self, rows: Iterable[int]) -> dict[int, tuple[int, int, int]]:
+        """By row the witness of some that are removed, and the similarity."""
+        here = np.isin(self.rows, [*rows])
+        found = zip(*(column[here].tolist() for column in self[:4]), strict=True)
+        return {row: (witness, num, den) for row, witness, num, den in found}
 
 
 _NONE = np.zeros(0, np.int64)
