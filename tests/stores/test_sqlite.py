@@ -52,6 +52,17 @@ def test_a_new_file_has_its_log_before_anybody_can_see_it(tmp_path):
     made.close()
 
 
+@pytest.mark.parametrize("read_only", [False, True])
+def test_only_who_writes_has_every_cell_of_a_page_looked_at(tmp_path, read_only):
+    """A damaged page that is written again would stay damaged; what is read is verified by row."""
+    place = tmp_path / "index.ns"
+    made = create_store(str(place), {"kind": "test"})
+    made.publish()
+    made.close()
+    with closing(open_store(str(place), read_only=read_only)) as store, store.reading() as transaction:
+        assert [(not read_only,)] == transaction._run("PRAGMA cell_size_check").fetchall()
+
+
 def test_an_old_index_that_cannot_be_closed_up_stays(tmp_path, monkeypatch):
     """Its logs are part of it: they go only when it does."""
     place = tmp_path / "index.ns"

@@ -17,7 +17,7 @@ from nearsame.arrow import Int64s
 from nearsame.index.facet import Keys
 from nearsame.stores.base import Reader
 
-__all__ = ["Candidates", "Pairs", "bound", "candidates", "closest", "joined", "rank", "unique_pairs"]
+__all__ = ["Candidates", "Pairs", "bound", "candidates", "closest", "distinct_of", "joined", "rank", "unique_pairs"]
 
 Pairs = tuple[Int64s, Int64s]
 _LEAST = 256
@@ -102,7 +102,7 @@ def _met(reader: Reader, sides: Sequence[Pairs], mosts: Sequence[int]) -> tuple[
     keys, rows = (np.concatenate([side[part] for side in sides]) for part in (0, 1))
     sizes = [side[0].size for side in sides]
     most = np.repeat(mosts, sizes)
-    distinct, inverse = _distinct_of(keys)
+    distinct, inverse = distinct_of(keys)
     wanted = np.zeros(distinct.size, np.int64)
     np.maximum.at(wanted, inverse, most + 1)
     hits = reader.postings(distinct, wanted)
@@ -127,7 +127,7 @@ def rank(ascending: Int64s) -> Int64s:
     return np.arange(ascending.size) - np.searchsorted(ascending, ascending, "left")
 
 
-def _distinct_of(keys: Int64s) -> Pairs:
+def distinct_of(keys: Int64s) -> Pairs:
     """(distinct ones, ascending, and which of them each is): as NumPy's `unique`, at a fifth of its cost for a few."""
     order = keys.argsort()
     ascending = keys[order]

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from nearsame.answers.matches import FoundBy, Match, Matches
 from nearsame.arrow import Int64s, frozen
-from nearsame.index.candidates import Pairs, bound, candidates, joined, rank, unique_pairs
+from nearsame.index.candidates import Pairs, bound, candidates, distinct_of, joined, rank, unique_pairs
 from nearsame.index.columns import column_keys, unpacked
 from nearsame.index.facet import Facet, Keys
 from nearsame.index.shelves import BlobShelf, same_items
@@ -224,8 +224,10 @@ def _add_copies(  # noqa: PLR0913, PLR0917  (what look_up knows by then)
             for _, facet, hit in copied
         ]
     )
-    distinct, inverse = np.unique(keys, return_inverse=True)
+    distinct, inverse = distinct_of(keys)
     hits = reader.postings(distinct, limit)
+    if len(copied) <= most and {hit.number for _, _, hit in copied}.issuperset(hits.numbers.tolist()):
+        return  # as nearly always: they stand for themselves only
     of, numbers = joined(np.arange(keys.size), inverse, hits.places, hits.numbers)
     order = np.argsort(of, kind="stable")
     of, numbers = of[order], numbers[order]

@@ -67,15 +67,19 @@ def log_ahead(path: Path, timeout_seconds: float) -> None:
 
 
 def tune(connection: sqlite3.Connection, *, write: bool) -> None:
-    """Settings of a connection."""
+    """Settings of a connection.
+
+    Only who writes lets SQLite look at every cell of each page that is read: rows are verified by their checksums, and
+    for a reader that look costs more than it finds (docs/decisions/index-questions.md).
+    """
     if write:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute("PRAGMA secure_delete = ON")
+        connection.execute("PRAGMA cell_size_check = ON")
     connection.execute(f"PRAGMA cache_size = {-_CACHE_BYTES >> 10}")
     connection.execute(f"PRAGMA mmap_size = {_MAPPED_BYTES}")
     connection.execute(f"PRAGMA wal_autocheckpoint = {_LOG_PAGES}")
-    connection.execute("PRAGMA cell_size_check = ON")
 
 
 def read_settings(path: Path, connection: sqlite3.Connection) -> dict[str, str]:
