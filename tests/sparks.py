@@ -13,7 +13,16 @@ from typing import Any
 
 import pytest
 
-__all__ = ["CONF", "environment", "java_missing", "jobs_since", "newest_job", "require_java", "session"]
+__all__ = [
+    "CONF",
+    "carried_bytes",
+    "environment",
+    "java_missing",
+    "jobs_since",
+    "newest_job",
+    "require_java",
+    "session",
+]
 
 ROOT = Path(__file__).resolve().parent.parent
 CONF = {
@@ -83,3 +92,11 @@ def jobs_since(spark: Any, number: int = -1) -> list[Any]:
     jobs = context.statusStore().jobsList(None)
     every = (jobs.apply(place) for place in range(jobs.size()))
     return [job for job in every if job.jobId() > number]
+
+
+def carried_bytes(frame: Any) -> int:
+    """What a task over a frame carries of what its rows are made of."""
+    jvm = frame.sparkSession._jvm
+    kind = jvm.scala.reflect.ClassTag.apply(jvm.java.lang.Class.forName("org.apache.spark.rdd.RDD"))
+    serializer = jvm.org.apache.spark.SparkEnv.get().closureSerializer().newInstance()
+    return int(serializer.serialize(frame._jdf.queryExecution().toRdd(), kind).limit())

@@ -91,8 +91,9 @@ class Cluster:
         heads, done = 1, 0
         while done < engine.rounds and self._size(open_entries) > num_bytes(engine.task_bytes):
             keepers, gone = self._round(open_entries, heads)
-            removed = verbs.computed(removed.union(gone))
-            open_entries = verbs.computed(open_entries.join(keepers.union(gone), "number", "left_anti"))
+            removed, _ = verbs.afresh(removed.union(gone), "count(1)")
+            left = open_entries.join(keepers.union(gone), "number", "left_anti")
+            open_entries, _ = verbs.afresh(left, "count(1)")
             heads, done = min(2 * heads, _MOST_HEADS), done + 1
         verbs.room["rounds"] = done
         if open_entries.isEmpty():

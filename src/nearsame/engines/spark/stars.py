@@ -23,7 +23,7 @@ def least_of_component(verbs: Any, edges: Any) -> Any:
     stars, sums = verbs.told(ends.filter("node > least"), *_SUMS)
     while True:
         before = sums
-        stars, sums = verbs.told(_small(verbs, _large(verbs, stars)), *_SUMS)
+        stars, sums = verbs.afresh(_small(verbs, _large(verbs, stars)), *_SUMS)
         if sums == before:
             return stars
 
