@@ -37,7 +37,8 @@ from nearsame.flow.evidence import BESIDE, OneForm, PageFacts
 from nearsame.flow.forecasts import foretelling, shares_of
 from nearsame.flow.identities import identity, with_kept_seed
 from nearsame.flow.inquiry import Inquiry, columns_of, priority
-from nearsame.flow.layers import Layers, chosen_layers, needs_bare, with_guesses
+from nearsame.flow.layer_names import GUESSED, chosen_layers, needs_bare, with_guesses
+from nearsame.flow.layers import Layers
 from nearsame.flow.options import RunOptions
 from nearsame.flow.page_reading import require_pages
 from nearsame.flow.removals import Removals
@@ -161,9 +162,6 @@ def dedup(
     if group_by is not None:
         columns = replace(columns, order=tuple(dict.fromkeys((*columns.order, *({group_by} - {HOST})))))
     decisions = None if options["decisions"] is None else Decisions.of(options["decisions"])
-    if decisions is not None and use is not None:
-        message = f"decisions and use={use!r}: layers remove documents before anybody could be asked about them"
-        raise ConfigError(message, hint="Leave one of them out.")
     settings: dict[str, Any] = {
         **({} if group_by is None else {"group_by": group_by}),
         **({} if decisions is None else {"decisions": decisions.record()}),
@@ -303,10 +301,10 @@ def _prepared(sides: tuple[Any, Any], asked: Inquiry) -> Run:
     before = json.dumps([settings["use"], settings["urls"]]) if layered else None
     group_by = settings.get("group_by")
     guesses = for_guesses(recipe, has_text="text" in used)
-    settings |= {"guesses": guesses.record()} if layers.GUESSED in used else {}
+    settings |= {"guesses": guesses.record()} if GUESSED in used else {}
     known = {} if workdir is None else identity(reading, recipe, asked.keep, listing=asked.listing, layers=before)
     known |= {} if group_by is None else {"group_by": group_by}
-    known |= {} if asked.decisions is None else asked.decisions.identity
+    known |= {} if asked.decisions is None else asked.decisions.identity(layered=layered)
     inputs = inputs_of(sides, parts, recipe, workdir) + Inputs.of(
         () if asked.decisions is None else asked.decisions.files
     )
@@ -330,8 +328,9 @@ def _first_layers(pages: PageFacts, asked: Inquiry, guesses: Method, clock: Cloc
     """What runs before the method, by an engine of its own: the other one keeps texts and the steps of the method."""
     engine = asked.engine()
     try:
-        group_by = asked.settings.get("group_by")
-        how = layers.Layering(asked.layers or (), asked.keep, asked.within, guesses, group_by, asked.indexes)
+        told, group_by = (asked.decisions, asked.called), asked.settings.get("group_by")
+        use, keep, within = asked.layers or (), asked.keep, asked.within
+        how = layers.Layering(use, keep, within, guesses, group_by, asked.indexes, *told)
         return layers.first(pages, how, (engine, kept), clock)
     finally:
         engine.close()

@@ -21,7 +21,8 @@ from hypothesis import strategies as st
 
 import nearsame as ns
 from nearsame.flow.evidence import PageFacts
-from nearsame.flow.layers import Layers, require_layers
+from nearsame.flow.layer_names import require_layers
+from nearsame.flow.layers import Layers
 from nearsame.installation import install_command
 from nearsame.recipes.choices import LAYERS
 from nearsame.stages.texts.page_text import PageTexts
@@ -29,7 +30,7 @@ from nearsame.web.rules import UrlRule, UrlRules
 from tests.cli.commands import run, write_jsonl
 from tests.examples import share
 from tests.oracle.decisions import decide
-from tests.oracle.layers import Gone, layered
+from tests.oracle.layers import Gone, Pairs, layered
 from tests.oracle.shingles import features
 from tests.sources.archive import gzipped, html, http, record
 
@@ -49,7 +50,7 @@ _URLS = st.none() | st.sampled_from(
     [f"https://{host}.org/{path}" for host in "ab" for path in ("", "x", "y?b=1&a=2", "x/index.php", "/x")]
 )
 _SHOWN = {"https://a.org/y?b=1&a=2": "https://a.org/y?a=2&b=1", "https://b.org/y?b=1&a=2": "https://b.org/y?a=2&b=1"}
-_PAGES = st.lists(
+PAGES = st.lists(
     st.fixed_dictionaries(
         {
             "text": _TEXTS,
@@ -61,18 +62,18 @@ _PAGES = st.lists(
     ),
     max_size=9,
 )
-_USES = st.lists(st.sampled_from(["url", "canonical", "revisit", "digest", "text"]), min_size=1, unique=True)
-_THRESHOLD = Fraction(7, 10)
+USES = st.lists(st.sampled_from(["url", "canonical", "revisit", "digest", "text"]), min_size=1, unique=True)
+THRESHOLD = Fraction(7, 10)
 
 
-def _table(pages: list[Page], prefix: str = "d") -> pa.Table:
+def table(pages: list[Page], prefix: str = "d") -> pa.Table:
     kinds = {"text": pa.string(), "url": pa.string(), "canonical": pa.string(), "payload_digest": pa.string()}
     columns = {name: pa.array([page.get(name) for page in pages], kind) for name, kind in kinds.items()}
     ids = pa.array([f"{prefix}{row}" for row in range(len(pages))], pa.string())
     return pa.table({"id": ids, **columns, "when": pa.array([page.get("when", 0) for page in pages], pa.int64())})
 
 
-def _order(pages: list[Page], keep: str, num_against: int) -> list[int]:
+def order_of(pages: list[Page], keep: str, num_against: int) -> list[int]:
     keys = {
         "first": lambda row: 0,
         "last": lambda row: -row,
@@ -82,7 +83,7 @@ def _order(pages: list[Page], keep: str, num_against: int) -> list[int]:
     return sorted(range(len(pages)), key=lambda row: (row >= num_against, keys[keep](row), row))
 
 
-def _strings(pages: list[Page]) -> dict[str, list[str | None]]:
+def strings_of(pages: list[Page]) -> dict[str, list[str | None]]:
     def form(url: str | None) -> str | None:
         return _SHOWN.get(url, url) if url else url
 
@@ -101,24 +102,24 @@ def _strings(pages: list[Page]) -> dict[str, list[str | None]]:
 
 
 def _expected(pages: list[Page], use: list[str], keep: str, num_against: int, *, within: bool) -> dict[int, Gone]:
-    order = _order(pages, keep, num_against)
+    order = order_of(pages, keep, num_against)
 
-    def near(left: list[int], size: int, threshold: Fraction) -> dict[int, int]:
+    def near(left: list[int], _: Pairs, size: int, threshold: Fraction) -> dict[int, int]:
         sets = [
             features(page["text"] or "", size=size) if row in left else frozenset() for row, page in enumerate(pages)
         ]
         found = decide(sets, threshold, order, num_against=num_against, within=within)
         return {row: witness for row, (witness, _) in found.items()}
 
-    text, default = partial(near, size=2, threshold=_THRESHOLD), partial(near, size=5, threshold=Fraction(4, 5))
-    strings = {name: values for name, values in _strings(pages).items() if name.partition("-")[0] in use}
+    text, default = partial(near, size=2, threshold=THRESHOLD), partial(near, size=5, threshold=Fraction(4, 5))
+    strings = {name: values for name, values in strings_of(pages).items() if name.partition("-")[0] in use}
     empty = [not page["text"] for page in pages]
     found, guessed = (text, text) if "text" in use else (None, default)
     return layered(strings, order, found, num_against=num_against, within=within, empty=empty, near=guessed)
 
 
 @settings(deadline=None, max_examples=share(120))
-@given(_PAGES, _PAGES, _USES, st.sampled_from(["first", "last", "longest", "max:when"]), st.booleans(), st.data())
+@given(PAGES, PAGES, USES, st.sampled_from(["first", "last", "longest", "max:when"]), st.booleans(), st.data())
 def test_layers_are_the_slow_ones(  # noqa: PLR0917  (drawn by Hypothesis)
     old: list[Page], new: list[Page], use: list[str], keep: str, within: bool, data: st.DataObject
 ) -> None:
@@ -128,8 +129,8 @@ def test_layers_are_the_slow_ones(  # noqa: PLR0917  (drawn by Hypothesis)
     use = [name for name in use if name not in needs or any(page[needs[name]] for page in pages)] or ["digest"]
     method = {"method": ns.Jaccard(threshold="0.7", shingle_size=2)} if "text" in use else {}
     found = ns.dedup(
-        _table(new),
-        against=_table(old, "o"),
+        table(new),
+        against=table(old, "o"),
         use=data.draw(st.permutations(use)),
         keep=keep,
         within=within,

@@ -2,13 +2,15 @@
 
 Each layer groups what is left by one string and keeps the first of each group by priority; where the string is a guess,
 each group is asked who is near whom. The last one is the oracle of the method. Whoever loses its witness to a later
-layer follows it.
+layer follows it. Pairs that were told apart are told of the witness once one of them goes.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import NamedTuple
 
-__all__ = ["Gone", "layered"]
+__all__ = ["Gone", "Pairs", "layered"]
+
+Pairs = Collection[frozenset[int]]
 
 
 class Gone(NamedTuple):
@@ -19,15 +21,16 @@ class Gone(NamedTuple):
     via: int | None  # the witness in its own layer, if that went later
 
 
-def layered(
+def layered(  # noqa: C901  (the rules, one after the other)
     strings: Mapping[str, Sequence[str | None]],
     order: Sequence[int],
-    text: Callable[[list[int]], Mapping[int, int]] | None,
+    text: Callable[[list[int], Pairs], Mapping[int, int]] | None,
     *,
     num_against: int = 0,
     within: bool = True,
     empty: Sequence[bool],
-    near: Callable[[list[int]], Mapping[int, int]] | None = None,
+    near: Callable[[list[int], Pairs], Mapping[int, int]] | None = None,
+    apart: Pairs = frozenset(),
 ) -> dict[int, Gone]:
     """The removed rows.
 
@@ -39,34 +42,43 @@ def layered(
         within: whether rows that are not below it can be witnesses.
         empty: which rows have no text.
         near: from rows (ascending) whose strings are one by a guess to the witnesses, for `url-guess`.
+        apart: pairs that were told apart; `text` and `near` are asked with those of what is left.
     """
     went: dict[int, tuple[str, int]] = {}
+
+    def last(row: int) -> int:
+        while row in went:
+            row = went[row][1]
+        return row
+
+    def told() -> Pairs:
+        return {frozenset((last(a), last(b))) for a, b in map(tuple, apart) if last(a) != last(b)}
+
     for layer, values in strings.items():
+        before = told()
         if layer == "url-guess":
             assert near is not None
             left = [row for row in range(len(order)) if row not in went and not empty[row] and values[row]]
             for value in {values[row] for row in left}:
-                found = near([row for row in left if values[row] == value])
+                found = near([row for row in left if values[row] == value], before)
                 went |= {row: (layer, witness) for row, witness in found.items()}
             continue
         textless = layer in {"redirect", "revisit"}
-        first: dict[str, int] = {}
+        kept: dict[str, list[int]] = {}
         ranked = sorted(order, key=lambda row: empty[row]) if textless else list(order)
         for row in [row for row in ranked if row not in went and (textless or not empty[row])]:
             value = values[row]
             if not value:
                 continue
-            witness = first.setdefault(value, row)
-            counts = within or witness < num_against
-            if witness != row and row >= num_against and counts and not empty[witness]:
-                went[row] = (layer, witness)
+            keepers = kept.setdefault(value, [])
+            found = [keeper for keeper in keepers if frozenset((keeper, row)) not in before]
+            if row >= num_against and found:
+                went[row] = (layer, found[0])
+            elif (within or row < num_against) and not empty[row]:
+                keepers.append(row)
     if text is not None:
         left = [row for row in range(len(order)) if row not in went]
-        went |= {row: ("text", witness) for row, witness in text(left).items()}
-    gone = {}
-    for row, (layer, witness) in went.items():
-        last = witness
-        while last in went:
-            last = went[last][1]
-        gone[row] = Gone(layer, last, None if last == witness else witness)
-    return gone
+        went |= {row: ("text", witness) for row, witness in text(left, told()).items()}
+    return {
+        row: Gone(layer, last(row), None if last(row) == witness else witness) for row, (layer, witness) in went.items()
+    }

@@ -18,7 +18,7 @@ from nearsame.arrow import Rows
 from nearsame.engines.base import Machine
 from nearsame.errors import ConfigError
 from nearsame.flow.corpus import Met, Question, State
-from nearsame.flow.decisions import NO_COPY, Answers, Decisions, Located, Standings, met_similar, staying
+from nearsame.flow.decisions import NO_COPY, Answers, Before, Decisions, Located, Standings, met_similar, staying
 from nearsame.flow.steps import OneSide, Steps
 from nearsame.kernels import tokens
 from nearsame.kernels.buckets import Meeting
@@ -36,7 +36,7 @@ from nearsame.stages.features.host_boilerplate import Hosts
 from nearsame.stages.pairs.evidence import hosts
 from nearsame.stages.texts.page_text import PageTexts
 
-__all__ = ["HOST", "Arrays", "groups_of", "placed", "require_host"]
+__all__ = ["HOST", "Arrays", "groups_of", "names_of", "placed", "require_host"]
 
 HOST = "host"  # of the URL: no column need be called so
 
@@ -62,6 +62,7 @@ class Arrays:
         group_by: what two documents must have in common to be compared: a column that was read, or `host`.
         decisions: what people have decided, if they have.
         called: what they call documents, where that is not what sources call them: an id by row, in a table.
+        given: the same by row, where that is known.
     """
 
     reading: Reading
@@ -74,6 +75,7 @@ class Arrays:
     group_by: str | None = None
     decisions: Decisions | None = None
     called: Callable[[Reading], pa.Table] | None = None
+    given: Located | None = None
 
     at_once = True
 
@@ -101,10 +103,8 @@ class Arrays:
     def decided(self) -> Located | None:
         """What people have decided, by row."""
         if self.decisions is None:
-            return None
-        origins = self.reading.origins if self.called is None else self.called(self.reading)
-        names = RowNames(origins, [part.name for part in self.reading.all_parts])
-        return self.decisions.located(names.of(np.arange(self.about.sizes.size))[0])
+            return self.given
+        return self.decisions.located(names_of(self.reading, self.called))
 
     @cached_property
     def apart(self) -> Apart | None:
@@ -243,8 +243,10 @@ class Arrays:
         """What decisions ask of documents."""
         return Standings(self.best, self.ranks, self.about.sizes, self.num_against, self.engine.groups)
 
-    def obeyed(self, meeting: Any, bound: Bound, decision: Decided, *, within: bool) -> dict[str, Any]:
-        """What became of what people have decided."""
+    def obeyed(
+        self, meeting: Any, bound: Bound, decision: Decided, before: Before | None, *, within: bool
+    ) -> dict[str, Any]:
+        """What became of what people have decided; `before` is what did in layers before the method."""
         if self.decided is None:
             return {}
         gone = decision.gone(self.best.size)
@@ -252,7 +254,7 @@ class Arrays:
             partial(met_similar, meeting, bound),
             partial(staying, best=self.best, gone=gone, num_against=self.num_against),
         )
-        return self.decided.counts(self.known, gone, found, within=within)
+        return self.decided.counts(self.known, gone, found, before, within=within)
 
 
 def _room(step: Steps, engine: Machine) -> RecordRoom:
@@ -260,6 +262,13 @@ def _room(step: Steps, engine: Machine) -> RecordRoom:
     token_bytes = max(getattr(stage, "token_bytes", 0) for stage in step.features)
     of_chars = any(getattr(stage, "flags", 0) & tokens.CHARS for stage in step.features)
     return RecordRoom(engine.record_bytes, token_bytes, of_chars)
+
+
+def names_of(reading: Reading, called: Callable[[Reading], pa.Table] | None = None) -> pa.Array:
+    """By row what decisions call a document: what answers do, or what `called` says."""
+    origins = reading.origins if called is None else called(reading)
+    names = RowNames(origins, [part.name for part in reading.all_parts])
+    return names.of(np.arange(len(origins)))[0]
 
 
 def groups_of(reading: Reading, group_by: str) -> Rows:

@@ -27,7 +27,20 @@ from nearsame.kernels.scores import Bound
 from nearsame.sources.judged import JudgedPair, read_judgements
 from nearsame.stages.clusters.apart import Apart, keepers_of
 
-__all__ = ["NO_COPY", "UNCHOSEN", "Answers", "Decisions", "Given", "Located", "Standings", "met_similar", "staying"]
+__all__ = [
+    "NO_COPY",
+    "UNCHOSEN",
+    "Answers",
+    "Before",
+    "Decisions",
+    "Given",
+    "Located",
+    "Standings",
+    "by_rank",
+    "meets",
+    "met_similar",
+    "staying",
+]
 
 Given = str | os.PathLike[str] | Sequence[str | os.PathLike[str] | Mapping[str, Any]]
 
@@ -92,11 +105,10 @@ class Decisions:
         """The ids that they are about."""
         return pa.array(sorted({name for one in self.given for name in one.pair}), pa.string())
 
-    @property
-    def identity(self) -> dict[str, str]:
-        """What finished steps of a run depend on: who was chosen."""
-        digest = blake2b(json.dumps(self.chosen).encode(), digest_size=8).hexdigest()
-        return {"chosen": digest} if self.chosen else {}
+    def identity(self, *, layered: bool) -> dict[str, str]:
+        """What finished steps of a run depend on: who was chosen, and where layers are `layered` before, all."""
+        told = {"decisions": [self.chosen, self.apart]} if layered else {"chosen": self.chosen} if self.chosen else {}
+        return {name: blake2b(json.dumps(one).encode(), digest_size=8).hexdigest() for name, one in told.items()}
 
     def located(self, ids: pa.Array) -> "Located":
         """The rows that they are about; `ids` is what documents are called, by row."""
@@ -129,6 +141,20 @@ class Answers(NamedTuple):
 
     similar: Callable[[Rows, Rows], Mask]  # which pairs are, the one of higher priority first
     staying: Callable[[Rows], Rows]  # how many of those that each stands for stay, of both sides
+
+
+class Before(NamedTuple):
+    """What became of decisions in layers before the method: of pairs that are kept apart, then of those with a choice.
+
+    Attributes:
+        pairs: who stands for the documents of each.
+        fits: which were about documents that are the same to a layer.
+        alike: pairs that are the same to a layer, and kept apart.
+    """
+
+    pairs: Rows
+    fits: Mask
+    alike: Rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,16 +216,33 @@ class Located:
             keepers |= {row: keeper for row, keeper in among.items() if row in before and row >= known.num_against}
         return keepers
 
-    def counts(self, known: Standings, gone: Mask, found: Answers, *, within: bool) -> dict[str, Any]:
-        """What became of them: how many were obeyed, and which no longer fit."""
-        apart, chosen = (_similar(pairs, known, found.similar) for pairs in (self.apart, self.chosen))
-        chosen &= _meets(self.chosen, known.num_against, within=within)  # of those apart copies may meet
+    def counts(
+        self, known: Standings, gone: Mask, found: Answers, before: Before | None = None, *, within: bool
+    ) -> dict[str, Any]:
+        """What became of them: how many were obeyed, and which no longer fit.
+
+        Args:
+            known: of documents.
+            gone: Which go.
+            found: what a run can tell of them.
+            before: What became of them in layers before the method.
+            within: Whether documents that are not on the `against` side are compared with each other.
+        """
+        if before is None:
+            pairs = np.concatenate([self.apart, self.chosen])
+            before = Before(pairs, np.zeros(len(pairs), np.bool_), self.apart[:0])
+        num = len(before.pairs) - len(self.chosen)
+        similar = _similar(before.pairs, known, found.similar)
+        similar[num:] &= meets(before.pairs[num:], known.num_against, within=within)  # of those apart copies may meet
+        apart, chosen = np.split(similar | before.fits, [num])
         won = ~gone[self.chosen[:, 0]] & gone[self.chosen[:, 1]]
+        alike = before.alike[~_similar(before.alike, known, found.similar)]
+        both = _both_kept(_different(before.pairs[:num][similar[:num]]), known, gone, found.staying, within=within)
         return {
             **self.read,
             "apart": int(apart.sum()),
             "chosen": int(won.sum()),
-            "both_kept": _both_kept(self.apart[apart], known, gone, found.staying, within=within),
+            "both_kept": both + int((~gone[_different(alike)].any(axis=1)).sum()),
             "not_similar": int((~apart).sum() + (~chosen & ~won).sum()),
             "overruled": int((chosen & ~won).sum()),
             "lost": self.num_lost,
@@ -207,11 +250,15 @@ class Located:
         }
 
 
+def _different(pairs: Rows) -> Rows:
+    return np.unique(np.sort(pairs, axis=1), axis=0)
+
+
 def _both_kept(pairs: Rows, known: Standings, gone: Mask, staying: Callable[[Rows], Rows], *, within: bool) -> int:
     """How many pairs of documents both stay, though they are as similar as these pairs are."""
     of_copies = known.best[pairs[:, 0]] == known.best[pairs[:, 1]]
     copies = pairs[of_copies]
-    met = _meets(copies, known.num_against, within=within)
+    met = meets(copies, known.num_against, within=within)
     both = int((met & ~gone[copies].any(axis=1)).sum())
     leaders = np.unique(np.sort(known.best[pairs[~of_copies]], axis=1), axis=0)
     against, judged = staying(np.unique(leaders))[:, np.searchsorted(np.unique(leaders), leaders)]
@@ -226,7 +273,7 @@ def staying(leaders: Rows, best: Rows, gone: Mask, num_against: int) -> Rows:
     return np.stack([np.bincount(at[side], minlength=leaders.size) for side in (~judged, judged)])
 
 
-def _meets(pairs: Rows, num_against: int, *, within: bool) -> Mask:
+def meets(pairs: Rows, num_against: int, *, within: bool) -> Mask:
     """Which pairs are compared: those of two sides, and within the judged one if that is asked for."""
     judged = (pairs >= num_against).sum(axis=1)
     return np.asarray((judged == 1) | ((judged == 2) & within))
@@ -234,9 +281,9 @@ def _meets(pairs: Rows, num_against: int, *, within: bool) -> Mask:
 
 def _similar(pairs: Rows, known: Standings, compared: Callable[[Rows, Rows], Mask]) -> Mask:
     """Which pairs are as similar as was asked."""
-    first, later = _by_rank(pairs, known.ranks)
+    first, later = by_rank(pairs, known.ranks)
     a, b = known.best[first], known.best[later]
-    similar = (a == b) & (known.sizes[first] > 0)
+    similar = (a == b) & (first != later) & (known.sizes[first] > 0)
     similar[a != b] = compared(a[a != b], b[a != b])
     groups = known.groups
     return np.asarray(similar if groups is None else similar & (groups[first] == groups[later]))
@@ -257,14 +304,15 @@ def met_similar(meeting: Any, bound: Bound, first: Rows, later: Rows) -> Mask:
     return np.asarray(met)
 
 
-def _by_rank(pairs: Rows, ranks: Rows) -> tuple[Rows, Rows]:
+def by_rank(pairs: Rows, ranks: Rows) -> tuple[Rows, Rows]:
+    """The documents of pairs, those of higher priority first."""
     swap = ranks[pairs[:, 0]] > ranks[pairs[:, 1]]
     return np.where(swap, pairs[:, 1], pairs[:, 0]), np.where(swap, pairs[:, 0], pairs[:, 1])
 
 
 def _before(pairs: Rows, ranks: Rows) -> dict[int, set[int]]:
     before: dict[int, set[int]] = {}
-    for first, later in zip(*(side.tolist() for side in _by_rank(pairs, ranks)), strict=True):
+    for first, later in zip(*(side.tolist() for side in by_rank(pairs, ranks)), strict=True):
         before.setdefault(later, set()).add(first)
     return before
 

@@ -15,7 +15,9 @@ import pyarrow.compute as pc
 from nearsame.arrow import Mask, Rows
 from nearsame.engines.base import Machine
 from nearsame.flow.arrays import Arrays
+from nearsame.flow.decisions import Standings, met_similar
 from nearsame.flow.evidence import PageFacts
+from nearsame.flow.passing_on import Passed
 from nearsame.flow.rereading import Left, changed
 from nearsame.flow.steps import steps
 from nearsame.recipes.methods import Method
@@ -39,15 +41,22 @@ class Ranked(NamedTuple):
     within: bool  # whether documents of the judged side are compared with each other
 
 
-def confirmed(pages: PageFacts, entering: Mask, method: Method, documents: Ranked, engine: Machine) -> Decided:
-    """Who goes of the documents that enter, and by which witness.
+def confirmed(  # noqa: PLR0913, PLR0917  (who is compared, how, where, and what people say of them)
+    pages: PageFacts,
+    entering: Mask,
+    method: Method,
+    documents: Ranked,
+    engine: Machine,
+    told: Passed | None = None,
+) -> tuple[Decided, Passed | None]:
+    """Who goes of the documents that enter, and by which witness; and what was decided, with what of it fits here.
 
     Raises:
         SourceError: A source changed since it was read.
     """
     groups = _shared(pages.urls(degree="guess"), entering)
     if not (groups >= 0).any():
-        return NOBODY
+        return NOBODY, told
     reading, step, (about, priority, within) = pages.reading, steps(method), documents
     corpus = Arrays(Left.of(reading, groups < 0, priority), engine, Keep((Policy("min", "priority"),)))
     features = engine.keep(engine.map(corpus.load(method, step), *step.features))
@@ -55,9 +64,18 @@ def confirmed(pages: PageFacts, entering: Mask, method: Method, documents: Ranke
     _require_unchanged(corpus.reading, about, again, groups >= 0)
     rows = np.flatnonzero((groups >= 0) & (again.sizes > 0))
     meeting = engine.meet(engine.load([_keys(rows, groups[rows])]), features, priority, step.compared)
-    rule = Greedy(step.bound(method.least), reading.num_against, within)
+    bound = step.bound(method.least)
+    rule = Greedy(bound, reading.num_against, within, None if told is None else told.between)
     decided: Decided = engine.decide(meeting, rule)
-    return decided
+    if told is not None:
+
+        def similar(first: Rows, later: Rows) -> Mask:
+            same = (groups[first] == groups[later]) & (groups[first] >= 0)
+            return np.asarray(same & met_similar(meeting, bound, first, later))
+
+        known = Standings(rows, priority, again.sizes, reading.num_against)
+        told = told.fitting(similar, known, within=within)
+    return decided, told
 
 
 def _shared(urls: pa.Array, entering: Mask) -> Rows:

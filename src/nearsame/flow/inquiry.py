@@ -16,7 +16,7 @@ from nearsame.flow.asked import Known
 from nearsame.flow.checks import chosen_codes, chosen_ties, chosen_vectors
 from nearsame.flow.decisions import Decisions
 from nearsame.flow.evidence import OneForm
-from nearsame.flow.layers import INDEX
+from nearsame.flow.layer_names import INDEX
 from nearsame.flow.options import RunOptions
 from nearsame.flow.page_reading import with_encoding, with_max_record, with_pages
 from nearsame.recipes.arguments import require_number

@@ -14,9 +14,9 @@
    empty. Nor is it removed, but as a redirect or a WARC revisit, which are records without a text.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -27,46 +27,31 @@ from nearsame.arrow import Mask, Rows
 from nearsame.clock import Clock
 from nearsame.engines.base import Machine
 from nearsame.errors import ConfigError
-from nearsame.flow.arrays import Arrays, groups_of, placed
+from nearsame.flow.arrays import Arrays, groups_of, names_of, placed
 from nearsame.flow.asked import MEASURES, Known, asked
 from nearsame.flow.contents import Contents, digested
 from nearsame.flow.corpus import State
-from nearsame.flow.evidence import OneForm, PageFacts
+from nearsame.flow.decisions import Decisions, Located, Standings
+from nearsame.flow.evidence import PageFacts
 from nearsame.flow.guesses import Ranked, confirmed
+from nearsame.flow.layer_names import GUESSED, INDEX, TEXTLESS
+from nearsame.flow.passing_on import Passed
 from nearsame.flow.pipeline import prepare
 from nearsame.flow.rereading import Left, Taken, changed
 from nearsame.flow.steps import steps
-from nearsame.recipes.choices import LAYERS, LayerName, OwnLayer, ReportedMeasure
-from nearsame.recipes.methods import Method, as_recipe
-from nearsame.recipes.urls import CanonicalUrl
+from nearsame.recipes.choices import OwnLayer, ReportedMeasure
+from nearsame.recipes.methods import Method
 from nearsame.sources.base import RecordRoom
 from nearsame.sources.reading import Reading
 from nearsame.stages.clusters.keepers import NOBODY, Decided, inherit
 from nearsame.stages.clusters.policies import Keep, Policy, order_of
 from nearsame.stages.features.document_facts import About, Describe
 
-__all__ = [
-    "GUESSED",
-    "INDEX",
-    "Layer",
-    "Layering",
-    "Layers",
-    "Left",
-    "Settled",
-    "chosen_layers",
-    "first",
-    "needs_bare",
-    "require_layers",
-    "with_guesses",
-]
+__all__ = ["Layer", "Layering", "Layers", "Left", "Settled", "first"]
 
-
-GUESSED: Final = "url-guess"  # the layer that comes with `url`
-INDEX: Final = "index"  # the one that comes with indexes that are asked
 _PRIORITY = Keep((Policy("min", "priority"),))  # of what is left: the order that the first layer went by
 
 _BATCH = 1 << 16
-_TEXTLESS: tuple[LayerName, ...] = ("redirect", "revisit")  # layers about records that have no text
 _NONE = -1
 
 
@@ -102,6 +87,7 @@ class Layers:
         contents: their texts, as far as they were looked at.
         notes: what one must know of the priority, and of indexes.
         num_asked: documents of indexes, which have no texts here.
+        told: what people have decided, and became of it here.
     """
 
     use: tuple[OwnLayer, ...]
@@ -111,6 +97,7 @@ class Layers:
     contents: Contents
     notes: tuple[str, ...] = ()
     num_asked: int = 0
+    told: Passed | None = None
 
     @property
     def measures(self) -> list[str | None]:
@@ -163,13 +150,18 @@ class Layers:
         if "text" not in self.use:
             rows = np.arange(self.priority.size)
             known = Arrays(reading, engine, _PRIORITY, self.about, self.priority, rows, self.notes)
-            return State(recipe, steps(recipe), known)
-        state = prepare(Arrays(self.left(reading), engine, _PRIORITY), recipe, clock)
+            return State(recipe, steps(recipe), replace(known, given=self._given))
+        known = Arrays(self.left(reading), engine, _PRIORITY, given=self._given)
+        state = prepare(known, recipe, clock)
         if not reading.pages:  # of pages, texts were digested before what is not text was taken out
             self.require_unchanged(state.corpus.about)
         reading.require_unchanged()
         known = replace(state.corpus, notes=(*self.notes, *state.corpus.notes))
         return replace(state, corpus=known)
+
+    @property
+    def _given(self) -> Located | None:
+        return None if self.told is None else self.told.left
 
     def settled(self, text: Decided) -> Settled:
         """All layers together: `text` is what the method decided about those that were left."""
@@ -195,56 +187,6 @@ class Layers:
         return Settled(decided, layer[rows], measure[rows], via[rows], chained[rows])
 
 
-def require_layers(use: str | Sequence[str]) -> tuple[LayerName, ...]:
-    """The layers of `use`, in their order.
-
-    Raises:
-        ConfigError: There is none, or one that is not known.
-
-    Example:
-        >>> require_layers("text, url")
-        ('url', 'text')
-    """
-    names = [name.strip() for name in use.split(",")] if isinstance(use, str) else list(use)
-    unknown = [name for name in names if name not in LAYERS]
-    if unknown or not names:
-        what = f"{unknown[0]!r} is not a layer" if unknown else "it names no layer"
-        raise ConfigError(f"use={use!r}: {what}", hint=f"Choose from {', '.join(LAYERS)}.")
-    return tuple(name for name in LAYERS if name in names)
-
-
-def with_guesses(layers: tuple[LayerName, ...], urls: CanonicalUrl | OneForm) -> tuple[OwnLayer, ...]:
-    """The layers with what comes with them: guesses about URLs, where the rules have any.
-
-    Example:
-        >>> with_guesses(("url", "text"), CanonicalUrl())
-        ('url', 'url-guess', 'text')
-    """
-    may_guess = not isinstance(urls, CanonicalUrl) or urls.guesses
-    return tuple(name for layer in layers for name in ((layer, GUESSED) if layer == "url" and may_guess else (layer,)))
-
-
-def chosen_layers(use: str | Sequence[str], method: Any, features_column: str | None) -> tuple[LayerName, ...]:
-    """The layers of `use`, with a method that has something to do in them.
-
-    Raises:
-        ConfigError: There is no such layer, or the method and they are at odds.
-    """
-    layers = require_layers(use)
-    if "text" not in layers and method is not None:
-        name = as_recipe(method).name
-        message = f"use={use!r} and method={name}: without the layer text there is nothing for it to do"
-        raise ConfigError(message, hint="Add text, or leave the method out.")
-    if features_column is not None or (method is not None and as_recipe(method).is_textless):
-        raise ConfigError(f"use={use!r} needs texts, not features, vectors or codes", hint="Leave it out.")
-    return layers
-
-
-def needs_bare(layers: tuple[LayerName, ...]) -> bool:
-    """Whether layers are about records of archives that have no text."""
-    return any(name in layers for name in _TEXTLESS)
-
-
 @dataclass(frozen=True)
 class Layering:
     """What is asked of the layers.
@@ -256,6 +198,8 @@ class Layering:
         guesses: which texts are near enough where URLs are one by a guess.
         group_by: what two documents must have in common.
         indexes: what is asked before.
+        decisions: what people have decided, if they have.
+        called: what they call documents, as `Arrays.called` says.
     """
 
     use: tuple[OwnLayer, ...]
@@ -264,6 +208,8 @@ class Layering:
     guesses: Method
     group_by: str | None = None
     indexes: Sequence[Known] = ()
+    decisions: Decisions | None = None
+    called: Callable[[Reading], pa.Table] | None = None
 
 
 def first(pages: PageFacts, asking: Layering, engines: tuple[Machine, Machine], clock: Clock) -> Layers:
@@ -283,7 +229,9 @@ def first(pages: PageFacts, asking: Layering, engines: tuple[Machine, Machine], 
         about = Describe.close(engine.fold(texts, Describe()))
     if asking.group_by is not None:
         engines[0].groups = engines[1].groups = groups_of(reading, asking.group_by)
-    priority, notes = placed(order_of(asking.keep), asking.keep, about, reading)
+    told = None if asking.decisions is None else Passed.of(asking.decisions.located(names_of(reading, asking.called)))
+    chosen = None if told is None else told.given.places(about.sizes.size)
+    priority, notes = placed(order_of(asking.keep), asking.keep, about, reading, chosen)
     contents, empty, done = Contents(about, flow=texts), about.sizes == 0, list[Layer]()
     left, num_asked = np.ones(priority.size, np.bool_), sum(len(known.part.table) for known in asking.indexes)
 
@@ -298,24 +246,37 @@ def first(pages: PageFacts, asking: Layering, engines: tuple[Machine, Machine], 
         if name == "text":
             break
         with clock(f"layer {name}"):
-            entering, measures = left if name in _TEXTLESS else left & ~empty, None
+            entering, measures = left if name in TEXTLESS else left & ~empty, None
             if name == INDEX:
                 decided, measures, notes = _known(asking, reading, contents.texts, entering, notes)
             elif name == GUESSED:
-                decided = confirmed(pages, entering, guesses, Ranked(about, priority, within), engine)
+                decided, told = confirmed(pages, entering, guesses, Ranked(about, priority, within), engine, told)
             else:
                 flow = contents.flow if name == "digest" else digested(_documents(_names(pages, name)), engine, seed)
-                best = engine.collapse(engine.only(flow, entering), priority + empty * priority.size)
-                decided = _with_text(inherit(NOBODY, best, reading.num_against, within=within), empty)
+                same, ranks = engine.only(flow, entering), priority + empty * priority.size
+                decided, told = _same(same, ranks, told, reading.num_against, engine, within=within)
+                decided = _with_text(decided, empty)
             measure = guesses.reports if name == GUESSED else name
-            entered = int(entering.sum()) - (num_asked if name in _TEXTLESS else 0)
+            entered = int(entering.sum()) - (num_asked if name in TEXTLESS else 0)
             done.append(Layer(name, entered, decided, measure, measures))
             left[decided.rows] = False
+            told = told and told.behind(decided)
     if reading.pages and contents.texts is None:
         contents = read_pages(contents, np.zeros_like(left))
     if reading.pages:
         contents = contents.passed_on([layer.decided for layer in done], about)
-    return Layers(use, tuple(done), about, priority, contents, notes, num_asked)
+    return Layers(use, tuple(done), about, priority, contents, notes, num_asked, told)
+
+
+def _same(  # noqa: PLR0913  (what is the same, who comes first, what people say of it, and where)
+    flow: Any, ranks: Rows, told: Passed | None, num_against: int, engine: Machine, *, within: bool
+) -> tuple[Decided, Passed | None]:
+    """Who goes for what has the same string; and what was decided, with what of it fits here."""
+    best = engine.collapse(flow, ranks)
+    decided = inherit(NOBODY, best, num_against, within=within)
+    if told is None:
+        return decided, None
+    return told.obeyed(decided, Standings(best, ranks, np.ones_like(best), num_against), within=within)
 
 
 def _known(

@@ -21,7 +21,8 @@ from nearsame.flow.arrays import Arrays
 from nearsame.flow.corpus import Question, State
 from nearsame.flow.evidence import PageEvidence, PageFacts
 from nearsame.flow.kept import Choices
-from nearsame.flow.layers import GUESSED, Layers, Settled
+from nearsame.flow.layer_names import GUESSED
+from nearsame.flow.layers import Layers, Settled
 from nearsame.flow.one_file import write_one
 from nearsame.flow.runs import Run
 from nearsame.outputs import tables
@@ -259,7 +260,10 @@ class Removals:
     def _decided(self) -> dict[str, Any]:
         """What became of what people have decided."""
         state, within = self.state, self.run.settings["within"]
-        return state.corpus.obeyed(state.meeting, state.step.bound(self.method.least), self.decided, within=within)
+        bound, before = state.step.bound(self.method.least), None
+        if self.layers is not None and self.layers.told is not None:
+            before = self.layers.told.before
+        return state.corpus.obeyed(state.meeting, bound, self.decided, before, within=within)
 
     def _layer_counts(self) -> tuple[dict[str, Any], ...]:
         if self.layers is None or self.settled is None:

@@ -200,7 +200,7 @@ class Request:
                 **identity_of(method, keep, self.columns),
                 "group_by": settings.get("group_by"),
                 "listing": listing,
-                **({} if self.decisions is None else self.decisions.identity),
+                **({} if self.decisions is None else self.decisions.identity(layered=False)),
             }
             read.verbs.stored = stored_steps(read, place, known)
         ready = self.columns.items is not None

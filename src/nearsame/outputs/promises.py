@@ -61,7 +61,9 @@ def _layered(stats: Stats) -> str:
     if "text" in names:
         return f"{'; '.join(parts)}. Of the documents that entered the layer text, {_promised(stats)}"
     if "digest" in names:
-        parts.append("no two kept documents have the same text")
+        decided = stats.decisions.get("both_kept", 0)
+        told = f", but for {decided:,} {plural(decided, 'pair')} that {'was' if decided == 1 else 'were'} decided"
+        parts.append(f"no two kept documents have the same text{told if decided else ''}")
     return f"{'; '.join(parts)}."
 
 

@@ -81,6 +81,8 @@ class Decided:
             return False
         if frozenset((key, other)) in self._told_of_two:
             return True
+        if "use" in self.recipe:  # of their like it is told in one layer, and not in all
+            return False
         one, two = self._token(content), self._token(other_content)
         return one != two and frozenset((one, two)) in self._told_of_all
 
@@ -110,7 +112,7 @@ class Decided:
         counted |= {"lost": len(lost), "lost_ids": missing[:_SHOWN]}
         won = [not goes(winner.key) and goes(loser.key) for winner, loser in self._chosen]
         counted["chosen"] = sum(won)
-        if self.recipe["method"] not in _COUNTED or self.recipe.get("frequencies") is not None:
+        if self.recipe["method"] not in _COUNTED or self.recipe.get("frequencies") is not None or "use" in self.recipe:
             return counted
         similar = [self._meet(*pair) and self._similar(*pair) for pair in self._chosen]
         apart = [pair for pair in self._apart if self._similar(*pair)]

@@ -25,6 +25,8 @@ _BY_SETS = ("jaccard", "cosine", "containment", "minhash")
 
 def is_asked(recipe: Mapping[str, Any]) -> bool:
     """Whether a recipe says something of two documents that both stay that can be seen from these alone."""
+    if "use" in recipe and recipe.get("decisions"):
+        return False  # what was decided of a document is, in later layers, about the one that it went for
     if "use" in recipe and "text" not in recipe["use"]:
         return "digest" in recipe["use"]
     if recipe["method"] == "minhash":

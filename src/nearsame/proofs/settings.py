@@ -200,7 +200,7 @@ def _setting_problems(
         "guesses": _is_guess_recipe,
         "indexes": lambda value: has_against and "index" in _list(settings.get("use")) and _are_indexes(value),
         "group_by": lambda value: isinstance(value, str),
-        "decisions": lambda value: not decision_problems(value) and "use" not in settings,
+        "decisions": lambda value: not decision_problems(value) and "indexes" not in settings,
         "max_record": lambda value: _same(value, columns["max_record"]),
         "html_column": lambda value: value == columns["html"],
         "extract": lambda value: value == columns["extract"] and value in ("main", "text", "none", "trafilatura"),
