@@ -192,3 +192,13 @@ def test_finished_steps_are_of_one_choice_of_keepers(tmp_path):
         assert kept == found.kept().column("id").to_pylist()
     with pytest.raises(WorkdirError, match="chosen"):
         ns.dedup(tmp_path / "in.jsonl", decisions=chosen, **run)
+
+
+@pytest.mark.parametrize("line", ["a\tb", "b\ta", "a\tb\tyes"])
+def test_a_first_line_that_may_be_a_pair_is_one(tmp_path, line):
+    """Without a further column `a` and `b` are ids; names of columns are told by `id`."""
+    decided = tmp_path / "decided.tsv"
+    decided.write_text(f"{line}\na\tc\n")
+    assert 2 == ns.dedup(ROSES, decisions=decided).stats.decisions["read"]
+    decided.write_text(f"id1\tid2\n{line}\n")
+    assert 1 == ns.dedup(ROSES, decisions=decided).stats.decisions["read"]

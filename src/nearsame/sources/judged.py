@@ -90,8 +90,12 @@ def read_judgements(path: str, ids: Collection[str] = ()) -> list[JudgedPair]:
 
 
 def _is_header(fields: list[str], ids: Collection[str]) -> bool:
-    is_named = {field.lower() for field in fields[:2]} <= _HEADERS and not set(fields[:2]) <= set(ids)
-    return is_named and (len(fields) < 3 or JudgedPair(1, "", "", fields[2]).verdict() is None)
+    first, second = (field.lower() for field in fields[:2])
+    if first == second or not {first, second} <= _HEADERS or set(fields[:2]) <= set(ids):
+        return False
+    if len(fields) < 3:
+        return {first, second} != {"a", "b"}  # which are ids as likely as names, and a pair must not be lost
+    return JudgedPair(1, "", "", fields[2]).verdict() is None
 
 
 def _judgement(number: int, fields: list[str], names: list[str]) -> JudgedPair:
