@@ -101,7 +101,7 @@ class Truth:
     def _by_layers(self, how: dict[str, Any]) -> decisions.Decisions:
         texts = self.case.documents
 
-        def by_text(left: list[int]) -> dict[int, int]:
+        def by_text(left: list[int], _: layers.Pairs) -> dict[int, int]:  # no case has decisions
             here = set(left)
             keys = [key if row in here else None for row, key in enumerate(self.keys)]
             similar = {pair: value for pair, value in self.similar.items() if here.issuperset(pair)}
