@@ -327,7 +327,11 @@ class Frames:
         gone = inherited(self.documents, decision.found, within=within)
         if self.told is not None:
             gone = self.told.inherit(gone, decision.found, within=within)
-        return replace(decision, gone=self.engine.computed(gone))
+        witnesses = self.documents.selectExpr("number as witness", "digest_a as other_a", "digest_b as other_b")
+        same = "digest_a = other_a and digest_b = other_b as same"
+        names = ["row", "number", "times", "witness", "num", "den"]
+        gone, (num,) = self.engine.told(gone.join(witnesses, "witness").selectExpr(*names, same), "count(1)")
+        return replace(decision, gone=gone, num_gone=num)
 
 
 def require_readable(sides: Sequence[FrameSide], number: int, *, strict: bool) -> tuple[str, ...]:

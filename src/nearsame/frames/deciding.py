@@ -25,13 +25,15 @@ class Decision:
         found: a, b, num, den by number; a goes and b is its witness, or they are a pair.
         work: on the way, as far as it is counted.
         component: what there is to say of the largest.
-        gone: what goes, see `inherited`.
+        gone: what goes, see `inherited`; and whether each is the `same` text as its witness.
+        num_gone: how many rows that are.
     """
 
     found: Any
     work: Mapping[str, int] = field(default_factory=dict)
     component: Component | None = None
     gone: Any = None
+    num_gone: int = 0
 
 
 def answered(state: State[Any], question: Question) -> Decision:
@@ -70,12 +72,12 @@ def _told(answers: Any, verbs: Any) -> Decision:
 
 
 def inherited(documents: Any, answers: Any, *, within: bool) -> Any:
-    """Removed documents of all kinds: row, number, times, witness, num, den.
+    """Removed documents of all kinds: row, number, digest_a, digest_b, times, witness, num, den.
 
     `times` is how many of the copies of a row go: all of them, or all but the one that stays.
     """
     decided = answers.toDF("leader", "witness", "num", "den")
-    known = documents.filter("size > 0").select("row", "number", "best", "side", "copies")
+    known = documents.filter("size > 0").select("row", "number", "best", "side", "copies", "digest_a", "digest_b")
     leaders = documents.select("number", "side").toDF("best", "best_side")
     joined = known.join(decided, known["best"] == decided["leader"], "left")
     if not within:
@@ -84,6 +86,7 @@ def inherited(documents: Any, answers: Any, *, within: bool) -> Any:
     follows = joined.filter("side = 1 and witness is not null")
     copies = joined.filter(f"side = 1 and witness is null and (number <> best or copies > 1) and ({stands})")
     own = "if(number = best, copies - 1, copies)"
-    return follows.selectExpr("row", "number", "copies as times", "witness", "num", "den").union(
-        copies.selectExpr("row", "number", f"{own} as times", "best", "1L", "1L")
+    names = ["row", "number", "digest_a", "digest_b"]
+    return follows.selectExpr(*names, "copies as times", "witness", "num", "den").union(
+        copies.selectExpr(*names, f"{own} as times", "best", "1L", "1L")
     )

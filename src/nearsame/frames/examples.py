@@ -21,13 +21,9 @@ __all__ = ["chosen_removals", "texts"]
 _CONSIDERED = 2000  # removals, drawn by their documents' numbers, always the same
 
 
-def chosen_removals(state: State[Frames], gone: Any, count: int) -> pa.Table:
+def chosen_removals(gone: Any, count: int) -> pa.Table:
     """Some removals over the whole range of similarity: number, witness, similarity."""
-    digests = state.corpus.documents.selectExpr("number", "concat(digest_a, '-', digest_b) as digest")
-    both = gone.join(digests, "number").join(digests.toDF("witness", "other"), "witness")
-    some = both.orderBy("number").selectExpr(
-        "number", "witness", "num / den as similarity", "digest = other as same"
-    )  # fmt: skip
+    some = gone.orderBy("number").selectExpr("number", "witness", "num / den as similarity", "same")
     removals = some.limit(_CONSIDERED).toArrow().sort_by([("similarity", "ascending"), ("number", "ascending")])
     places = spread(
         removals.column("similarity").to_numpy(), np.asarray(removals.column("same")).astype(np.bool_), count

@@ -209,11 +209,11 @@ class FewRemovals(FrameRemovals):
     def _records(self) -> ChosenRecords:
         read, local = self.run.read, self.local
         rows = local.run.names.origins.column("position").to_numpy()[local.run.reading.num_against :]
-        gone = local.run.names.origins.column("position").to_numpy()[local.decided.rows]
+        gone = _counted(local.run.names.origins.column("position").to_numpy()[local.decided.rows], "times")
         copies = _counted(rows, "copies")
         documents = read.verbs.frame(copies.append_column("side", pa.array(np.ones(len(copies), np.int32))))
         counts = {"documents": rows.size, "different": len(copies)}
-        return ChosenRecords(read.sides[-1], (), documents, counts, read.verbs.frame(_counted(gone, "times")))
+        return ChosenRecords(read.sides[-1], (), documents, counts, read.verbs.frame(gone), len(gone))
 
     def examples(self, count: int) -> pa.Table:
         """Some of the removals, over the whole range of similarity, with the texts of both sides."""

@@ -30,6 +30,7 @@ class ChosenRecords:
         documents: what is known of rows: row, copies, side.
         counts: of documents, and of different ones.
         gone: what goes: row, times (how many of the copies of a row).
+        num_gone: how many rows that are.
     """
 
     side: FrameSide
@@ -37,6 +38,7 @@ class ChosenRecords:
     documents: Any
     counts: Mapping[str, int]
     gone: Any
+    num_gone: int
 
     def kept(self) -> Any:
         """The documents that stay, with all their columns."""
@@ -73,7 +75,7 @@ class ChosenRecords:
     @cached_property
     def _known(self) -> tuple[Any, int]:
         """What is known of rows: how many copies there are, and how many go; and of how many rows one is checked."""
-        few = self.gone.count() <= FEW_ROWS
+        few = self.num_gone <= FEW_ROWS
         every = -(-max(1, self.counts["different"]) // FEW_ROWS) if few else 1
         rows = self.documents.filter("side = 1").select("row", "copies")
         rows = rows.join(self.gone.select("row", "times"), "row", "left")

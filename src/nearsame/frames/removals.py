@@ -126,20 +126,16 @@ class SparkRemovals(FrameRemovals):
     @plainly()
     def counts(self) -> dict[str, Any]:
         """What statistics say of them."""
-        documents = self.run.state.corpus.documents
-        digests = documents.selectExpr("number as witness", "digest_a as wa", "digest_b as wb")
-        own = documents.selectExpr("number", "digest_a", "digest_b")
-        joined = self.decision.gone.join(own, "number").join(digests, "witness")
         below = self._below if self.decision.component else "false"
-        sums = joined.selectExpr(
-            "coalesce(sum(times), 0) as removed",
-            "coalesce(sum(if(digest_a = wa and digest_b = wb, times, 0)), 0) as exact_copies",
-            f"coalesce(sum(if({below}, times, 0)), 0) as chained",
-            "count(distinct witness) as clusters",
-        )
+        sums = {"removed": "true", "exact_copies": "same", "chained": below}
+        each = [f"sum(if({what}, times, 0)) as {name}" for name, what in sums.items()]
+        total = [f"coalesce(sum({name}), 0) as {name}" for name in sums]
+        verbs = self.run.read.verbs
         with described(self.run.session, "statistics"):
-            counts: dict[str, Any] = sums.first().asDict()
-            largest = self._largest()
+            clusters = verbs.aggregated(self.decision.gone, ["witness"], each)
+            clusters, told = verbs.told(clusters, *total, "count(1) as clusters")
+            counts: dict[str, Any] = told.asDict()
+            largest = self._largest(clusters)
         return {
             **counts,
             **compared_by(self.decision.work),
@@ -157,11 +153,10 @@ class SparkRemovals(FrameRemovals):
         bound = state.step.bound(self.method.least)
         return state.corpus.told.counts(state, self.decision.gone, bound, within=within)
 
-    def _largest(self) -> tuple[tuple[str, int], ...]:
-        sizes = self.decision.gone.groupBy("witness").agg({"times": "sum"}).toDF("witness", "size")
-        first = sizes.sort("size", "witness", ascending=[False, True]).limit(NUM_LARGEST)
-        rows = self.run.named(first, "witness", "").sort("size", "witness", ascending=[False, True]).collect()
-        return tuple((row["id"], row["size"] + 1) for row in rows)
+    def _largest(self, clusters: Any) -> tuple[tuple[str, int], ...]:
+        first = clusters.sort("removed", "witness", ascending=[False, True]).limit(NUM_LARGEST).collect()
+        called = self.run.ids([row["witness"] for row in first])
+        return tuple((called[row["witness"]], row["removed"] + 1) for row in first)
 
     @cached_property
     def _each(self) -> Any:
@@ -220,8 +215,8 @@ class SparkRemovals(FrameRemovals):
 
     @cached_property
     def _records(self) -> ChosenRecords:
-        corpus = self.run.state.corpus
-        return ChosenRecords(corpus.judged, corpus.names, corpus.documents, corpus.counts, self.decision.gone)
+        corpus, gone = self.run.state.corpus, self.decision.gone
+        return ChosenRecords(corpus.judged, corpus.names, corpus.documents, corpus.counts, gone, self.decision.num_gone)
 
     @plainly()
     def examples(self, count: int | None) -> pa.Table:
@@ -237,11 +232,10 @@ class SparkRemovals(FrameRemovals):
 
     def _examples(self, count: int) -> pa.Table:
         state = self.run.state
-        chosen = chosen_removals(state, self.decision.gone, count)
+        chosen = chosen_removals(self.decision.gone, count)
         columns = [chosen.column(name).to_pylist() for name in ("number", "witness")]
         text_of = texts(state, [*columns[0], *columns[1]])
-        names = self.run.names.filter(self.run.names["number"].isin(list(text_of))).select("number", "id").toArrow()
-        ids = dict(zip(*(column.to_pylist() for column in names.columns), strict=True))
+        ids = self.run.ids(list(text_of))
         fields: dict[str, list[Any]] = {"measure": [state.method.reports] * chosen.num_rows}
         for prefix, numbers in zip(("", "witness_"), columns, strict=True):
             fields[f"{prefix}id"] = [ids[number] for number in numbers]

@@ -87,16 +87,16 @@ class Cluster:
         """The numbers of all removed documents."""
         engine, verbs = self.verbs.engine, self.verbs
         open_entries = self.entries.filter(f"number >= {self.asked.num_against}")
-        open_entries = verbs.computed(open_entries.join(removed, "number", "left_anti"))
+        open_entries, (num,) = verbs.told(open_entries.join(removed, "number", "left_anti"), "count(1)")
         heads, done = 1, 0
-        while done < engine.rounds and self._size(open_entries) > num_bytes(engine.task_bytes):
+        while done < engine.rounds and num and self._size(open_entries) > num_bytes(engine.task_bytes):
             keepers, gone = self._round(open_entries, heads)
             removed, _ = verbs.afresh(removed.union(gone), "count(1)")
             left = open_entries.join(keepers.union(gone), "number", "left_anti")
-            open_entries, _ = verbs.afresh(left, "count(1)")
+            open_entries, (num,) = verbs.afresh(left, "count(1)")
             heads, done = min(2 * heads, _MOST_HEADS), done + 1
         verbs.room["rounds"] = done
-        if open_entries.isEmpty():
+        if not num:
             return removed
         lists = self.state.meeting.lists.join(open_entries.select("number").distinct(), "number", "left_semi")
         answers = verbs.computed(in_one_task(replace(self.asked, num_against=0), lists, open_entries, verbs))

@@ -162,6 +162,11 @@ class SparkRun(FrameRun):
         """What documents are called: number, id, row."""
         return self.state.corpus.documents.selectExpr("number", "coalesce(id, cast(row as string)) as id", "row")
 
+    def ids(self, numbers: list[int]) -> dict[int, str]:
+        """What a few documents are called, by their numbers."""
+        names = self.names.filter(self.names["number"].isin(numbers)).select("number", "id").toArrow()
+        return dict(zip(*(column.to_pylist() for column in names.columns), strict=True))
+
     def named(self, frame: Any, number: str, prefix: str) -> Any:
         """A frame with the id and row of the documents whose numbers stand in a column."""
         names = self.names.selectExpr(f"number as {number}", f"id as {prefix}id", f"row as {prefix}row")

@@ -147,3 +147,19 @@ def test_jobs_and_stages_are_called_after_the_steps_of_the_run(spark):
     assert all(name.startswith("nearsame: ") for name in names)
     assert "mine" == context.getLocalProperty("spark.job.description")
     context.setLocalProperty("spark.job.description", None)
+
+
+def test_a_run_by_the_cluster_takes_no_more_jobs_than_it_did(spark):
+    """Counted where Spark adapts its plans, as it does by itself: each stage of such a plan is a job."""
+    rows = [{"id": str(at), "text": f"{_ROWS[0]['text']} {'again' * (at % 2)}"} for at in range(8)]
+    frame, before = spark.createDataFrame(rows), newest_job(spark)
+    spark.conf.set("spark.sql.adaptive.enabled", "true")
+    try:
+        found = ns.dedup(frame, method=ns.MinHash(), audit=False, engine=ns.Spark(spark, driver_bytes=0))
+        assert 6 == found.stats.removed
+        assert 2 == len(found.examples(2))
+        assert 50 < len(jobs_since(spark, before)) <= 76
+        assert "true" == spark.conf.get("spark.sql.adaptive.enabled")
+    finally:
+        spark.conf.set("spark.sql.adaptive.enabled", "false")
+    found.release()

@@ -26,6 +26,7 @@ _ONE_TO_ONE = {"text", "items", "vector"}  # a batch with one of these has a row
 
 _ONE_AT_A_TIME = Lock()
 _JOINED = "spark.sql.optimizer.canChangeCachedPlanOutputPartitioning"  # is read where a frame is persisted
+_ADAPTED = "spark.sql.adaptive.enabled"  # is read where a plan is made
 
 
 @dataclass
@@ -64,7 +65,7 @@ class Verbs:
         if step and self.stored is not None:
             self._made.append(self.stored.once(step, frame))
             return self._made[-1]
-        with _fewer_partitions(frame.sparkSession):
+        with _set(frame.sparkSession, _JOINED, "true"):  # small partitions may become larger ones, as elsewhere
             kept = frame.persist()
         self._kept.append(kept)
         self._made.append(_as_source(kept))
@@ -91,7 +92,7 @@ class Verbs:
     def told(self, frame: Any, *sums: str, step: str = "") -> tuple[Any, Any]:
         """The same, computed by the query that is asked for sums over it anyway: (the frame, the row of the sums)."""
         kept = self.keep(frame, step)
-        return kept, kept.selectExpr(*sums).first()
+        return kept, _planned(kept.selectExpr(*sums)).collect()[0]
 
     def shuffled_bytes(self) -> int:
         """What all shuffles of the session have written so far."""
@@ -148,15 +149,22 @@ class Verbs:
 
 
 @contextmanager
-def _fewer_partitions(session: Any) -> Iterator[None]:
-    """What is persisted in the block may join small partitions to larger ones, as what is not persisted does."""
+def _set(session: Any, name: str, value: str) -> Iterator[None]:
+    """A setting of the session in the block, in which nothing runs."""
     with _ONE_AT_A_TIME:  # or one run would leave what it found of another
-        before = session.conf.get(_JOINED, None)
-        session.conf.set(_JOINED, "true")
+        before = session.conf.get(name, None)
+        session.conf.set(name, value)
         try:
             yield
         finally:
-            session.conf.unset(_JOINED) if before is None else session.conf.set(_JOINED, before)
+            session.conf.unset(name) if before is None else session.conf.set(name, before)
+
+
+def _planned(frame: Any) -> Any:
+    """A frame over what is kept, planned as a whole: a plan that is adapted has a job for each of its stages."""
+    with _set(frame.sparkSession, _ADAPTED, "false"):
+        frame._jdf.queryExecution().executedPlan()  # noqa: SLF001  (no public word for a plan)
+    return frame
 
 
 def _as_source(frame: Any) -> Any:
@@ -164,7 +172,7 @@ def _as_source(frame: Any) -> Any:
 
     The lineage stays: a lost partition is computed again. (A checkpoint would cut that, too, or need a shared disk.)
     """
-    session, plan = frame.sparkSession, frame._jdf  # noqa: SLF001  (no public word for a plan)
+    session, plan = frame.sparkSession, _planned(frame)._jdf  # noqa: SLF001  (likewise)
     rows = plan.queryExecution().toRdd()
     made = session._jsparkSession.internalCreateDataFrame(rows, plan.schema(), False)  # noqa: SLF001  (likewise)
     return type(frame)(made, session)
