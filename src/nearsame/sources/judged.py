@@ -2,6 +2,7 @@
 
 1. A line is id1, id2 and an optional label, separated by tabs. A first line that names the columns may name others:
    `weight` (how many pairs of the corpus a pair stands for), `keep` (which of the two stays), `note`, `who`, `when`.
+   The third column is the label where none is called so, unless it has one of these names.
 2. With a column `when`, lines stand in the order in which they were decided: the last one about a pair counts.
 """
 
@@ -18,6 +19,7 @@ DECISION_COLUMNS: Final = ("id1", "id2", "label", "keep", "note", "who", "when")
 
 _YES = {"yes", "true", "duplicate", "y"}
 _NO = {"no", "false", "different", "n"}
+_OTHERS = {"keep", "note", "who", "when", "weight"}
 _HEADERS = {"id", "id1", "id2", "id_1", "id_2", "a", "b", "a_id", "b_id", "id_a", "id_b"}
 
 
@@ -78,8 +80,14 @@ def read_judgements(path: str, ids: Collection[str] = ()) -> list[JudgedPair]:
     """
     lines, names = list(_lines(path)), list[str]()
     if lines and _is_header(lines[0][1], ids):
-        names = lines.pop(0)[1]
-    judged = [_judgement(number, fields, names) for number, fields in lines]
+        names = [name.lower() for name in lines.pop(0)[1]]
+    elif lines and _is_disordered(lines[0][1], ids):
+        number, fields = lines[0]
+        message = f"{path}, line {number}: {' '.join(fields)!r} are names of columns, and do not begin with two ids"
+        hint = "Put the two ids first; if these are ids, put the line `id1`, a tab, `id2` above them."
+        raise SourceError(message, hint=hint)
+    at = _label_of(names)
+    judged = [_judgement(number, fields, names, at) for number, fields in lines]
     for one in judged:
         if one.a == one.b:
             raise ConfigError(f"{path}, line {one.line}: {one.a!r} is paired with itself", hint="Leave the line out.")
@@ -98,10 +106,25 @@ def _is_header(fields: list[str], ids: Collection[str]) -> bool:
     return JudgedPair(1, "", "", fields[2]).verdict() is None
 
 
-def _judgement(number: int, fields: list[str], names: list[str]) -> JudgedPair:
-    said = dict(zip(names[2:], fields[2:], strict=False)) if names else {}
-    third = fields[2] if len(fields) > 2 else None
-    label = said.get("label") if {"label", "keep"} & set(names) else third
+def _is_disordered(fields: list[str], ids: Collection[str]) -> bool:
+    """Whether these are names of columns beyond doubt, one of them of an id, and yet the first two are not."""
+    names = [field.lower() for field in fields]
+    others, first = _OTHERS | {"label"}, set(names[:2])
+    if set(fields[:2]) <= set(ids) or not first & others or not set(names) <= _HEADERS | others:
+        return False
+    return bool(set(names) & _HEADERS - {"id", "a", "b"})  # which are ids as likely
+
+
+def _label_of(names: list[str]) -> int | None:
+    """Where the label stands."""
+    if "label" in names:
+        return names.index("label")
+    return None if names[2:3] and names[2] in _OTHERS else 2
+
+
+def _judgement(number: int, fields: list[str], names: list[str], at: int | None) -> JudgedPair:
+    said = dict(zip(names[2:], fields[2:], strict=False))
+    label = fields[at] if at is not None and at < len(fields) else None
     weight = said.get("weight", "") if "weight" in names else None
     rest = (said.get(name, "") for name in ("keep", "note", "who", "when"))
     return JudgedPair(number, fields[0], fields[1], label, weight, *rest)

@@ -1,0 +1,54 @@
+"""Files of judged pairs: which first line names the columns, and what stands in each."""
+
+import pytest
+
+from nearsame.errors import SourceError
+from nearsame.sources.judged import read_judgements
+
+
+def read(tmp_path, text, ids=()):
+    """A file of that text."""
+    path = tmp_path / "judged.tsv"
+    path.write_text(text, "utf-8")
+    return read_judgements(str(path), ids)
+
+
+@pytest.mark.parametrize(
+    ("header", "line", "said"),
+    [
+        ("id1\tid2\tdecision\tkeep", "p\tq\tno\t", (False, "")),
+        ("id1\tid2\tkeep\tdecision", "p\tq\tq\tno", (True, "q")),  # a name that nobody knows, behind one that is known
+        ("ID1\tID2\tNote\tLabel\tKeep", "p\tq\ta note\tno\tq", (False, "q")),
+        ("Id1\tId2\tWeight", "p\tq\t.5", (True, "")),
+        ("id1\tid2\tnote", "p\tq\tno", (True, "")),
+        ("a\tb\tlabel", "p\tq\tno", (False, "")),
+        ("id1\tid2\tverdict", "p\tq\tno", (False, "")),
+    ],
+)
+def test_columns_go_by_their_names(tmp_path, header, line, said):
+    """In any capitals; the third is the label where none is called so, unless its name says otherwise."""
+    (one,) = read(tmp_path, f"{header}\n{line}\n")
+    assert ("p", "q", said) == (one.a, one.b, (one.verdict(), one.keep))
+
+
+@pytest.mark.parametrize("header", ["id1\tlabel", "label\tid1\tid2", "id1\tlabel\tid2", "ID_A\tkeep", "weight\tid2"])
+def test_names_of_columns_in_another_order_are_refused(tmp_path, header):
+    """They are no pair, and what stands below would be read wrongly."""
+    with pytest.raises(SourceError, match=r"line 1: .* are names of columns, and do not begin"):
+        read(tmp_path, f"{header}\np\tq\tno\n")
+    first, second, *_ = header.split("\t")
+    assert [(first, second), ("p", "q")] == [one[1:3] for one in read(tmp_path, f"{header}\np\tq\n", (first, second))]
+
+
+@pytest.mark.parametrize("line", ["a\tlabel", "note\tkeep\tno", "label\tweight", "id1\tpage-17\tno", "id\tpage-17"])
+def test_a_first_line_of_ids_that_sound_like_names_is_a_pair(tmp_path, line):
+    """No decision is lost."""
+    one, other = read(tmp_path, f"{line}\np\tq\tno\n")
+    assert line.split("\t")[:2] == [one.a, one.b]
+    assert ("p", "q", False) == (other.a, other.b, other.verdict())
+
+
+def test_ids_behind_names_of_columns_may_be_anything(tmp_path):
+    """So a file that begins with names always says what it means."""
+    pairs = [(one.a, one.b) for one in read(tmp_path, "id1\tid2\tlabel\nid1\tlabel\tno\nid1\tid2\tno\n")]
+    assert [("id1", "label"), ("id1", "id2")] == pairs
