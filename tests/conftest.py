@@ -62,7 +62,7 @@ def spark() -> Iterator[Any]:
 def _cluster(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Few documents are for the cluster, too, but in tests about that (`few`)."""
     if "spark" in request.fixturenames and request.node.get_closest_marker("few") is None:
-        monkeypatch.setattr("nearsame.frames.request.few_of", lambda *_: None)
+        monkeypatch.setattr("nearsame.frames.request.few_of", lambda *_, **__: None)
 
 
 @pytest.fixture(scope="session")

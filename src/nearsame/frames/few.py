@@ -1,6 +1,7 @@
 """Few documents: they come to the driver, where the flow of one machine does the work, with the answer of the cluster.
 
-1. How few is a setting. The plan is asked first whether they are: what is known to be more is not read for it.
+1. How few is a setting. The plan is asked first whether they are: what is known to be more is not read for it, and
+   what it knows nothing of only where there is no other way.
 2. Rows have the names that they have on the cluster, by content; rows that are the same stand there one by one.
 3. Tables become DataFrames; kept and removed documents are rows of the frame that was given.
 """
@@ -18,7 +19,7 @@ from nearsame.answers.stats import Stats
 from nearsame.arrow import Rows
 from nearsame.engines.space import num_bytes
 from nearsame.engines.spark.metering import described
-from nearsame.engines.spark.plans import known_bytes
+from nearsame.engines.spark.plans import UNKNOWN_BYTES, known_bytes
 from nearsame.engines.spark.verbs import Verbs
 from nearsame.flow.arrays import HOST
 from nearsame.flow.page_reading import reading_settings
@@ -61,10 +62,17 @@ class Few:
         return self.tables[0], self.tables[1] if len(self.tables) > 1 else None
 
 
-def few_of(sides: tuple[FrameSide, ...], verbs: Verbs) -> Few | None:
-    """The documents of some sides, where they are few; None where they are many, or two share a name."""
+def few_of(sides: tuple[FrameSide, ...], verbs: Verbs, *, only_here: bool = False) -> Few | None:
+    """The documents of some sides, where they are few; None where they are many, or two share a name.
+
+    Args:
+        sides: the judged one comes last.
+        verbs: of the engine.
+        only_here: Whether the cluster cannot do it.
+    """
     most = num_bytes(verbs.engine.driver_bytes)
-    if not most or sum(known_bytes(part.frame) for side in sides for part in side.parts) > most:
+    told = [known_bytes(part.frame) for side in sides for part in side.parts]
+    if not most or sum(size for size in told if size < UNKNOWN_BYTES or not only_here) > most:
         return None
     first, *others = (side.records() for side in sides)
     for other in others:

@@ -169,8 +169,9 @@ class Request:
     def _by_one_machine(self, read: FrameReading) -> tuple[Any, FrameReading]:
         """(what it finds, or None where there is too much for it; what there is to say of what was read)."""
         archives = any(part.is_archive for side in read.sides for part in side.parts)
-        few = None if self.here is None or archives else few_of(read.sides, read.verbs)
-        if few is None and self.layers is not None:
+        layered = self.layers is not None
+        few = None if self.here is None or archives else few_of(read.sides, read.verbs, only_here=layered)
+        if few is None and layered:
             raise self._without_layers() if archives else self._too_many()
         if self.here is None or few is None:
             return None, read

@@ -241,6 +241,28 @@ def test_a_copy_told_apart_from_one_of_the_against_side_meets_the_others(spark, 
     there.release()
 
 
+@pytest.mark.few
+@pytest.mark.parametrize("apart", [[], [("a", "b")], [("a", "c")], [("b", "z")], [("d", "z"), ("x", "z")]])
+def test_layers_obey_what_people_have_decided_on_both_engines(spark, apart):
+    """`use=` on the driver: in each layer, handed on to the document that one went for, counted alike.
+
+    Spark does not know how large a frame of Python rows is, which is no reason to refuse it.
+    """
+    text = " ".join(f"word{n}" for n in range(60))
+    urls = ["https://z.org/", "https://a.org/", "http://a.org/?utm_source=mail", "https://c.org/", "https://d.org/"]
+    texts = [f"{text} end", text, "another text altogether", text, "another text altogether"]
+    rows = list(zip("zabcd", urls, texts, strict=True))
+    told: list[dict[str, str]] = [{"id1": one, "id2": other, "label": "no"} for one, other in apart]
+    told.append({"id1": "c", "id2": "z", "keep": "c"})
+    asked = {"use": "url,digest,text", "decisions": told}
+    here = ns.dedup([dict(zip(("id", "url", "text"), row, strict=True)) for row in rows], ties="content", **asked)
+    there = ns.dedup(spark.createDataFrame(rows, "id string, url string, text string"), engine=ns.Spark(spark), **asked)
+    assert decisions(here.removals) == decisions(there.removals)
+    assert here.stats.decisions == there.stats.decisions
+    assert len(told) == there.stats.decisions["read"]
+    there.release()
+
+
 def test_another_threshold_is_decided_on_what_is_kept(spark):
     """As a run of its own would decide it; a lower one is refused."""
     found = ns.dedup(frame(spark, corpus()), method=ns.Jaccard(threshold=0.6), engine=ns.Spark(spark))

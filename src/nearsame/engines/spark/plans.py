@@ -9,7 +9,9 @@
 from collections.abc import Iterator
 from typing import Any
 
-__all__ = ["changing", "known_bytes", "roots"]
+__all__ = ["UNKNOWN_BYTES", "changing", "known_bytes", "roots"]
+
+UNKNOWN_BYTES = 2**63 - 1  # what Spark puts for a size of which it knows nothing, unless it is set otherwise
 
 _STEADY = (
     "MonotonicallyIncreasingID",
