@@ -618,3 +618,15 @@ def test_an_index_is_not_made_of_a_path(tmp_path):
     with pytest.raises(ns.ConfigError, match=r"is opened by Index\.open") as refused:
         ns.Index(tmp_path / "seen.ns")
     assert "Index.open(PATH)" in str(refused.value.hint)
+
+
+def test_a_text_without_tokens_is_stored_the_same_alone_and_in_company(where):
+    """One text is digested only if it has no tokens, several are at once: what they are compared by does not tell."""
+    marks = ["…!", "—", "…!?", ""]
+    with ns.Index.create(where) as index:
+        index.add([{"id": f"together-{at}", "text": text} for at, text in enumerate([ROSE, *marks])])
+        for at, text in enumerate([ROSE, *marks]):
+            index.add({"id": f"alone-{at}", "text": text})
+            both = [] if not text else [f"together-{at}", f"alone-{at}"]
+            assert both == [match.id for match in index.query(text)]
+        assert [] == index.check()

@@ -74,7 +74,7 @@ class ColumnNames:
 _USUAL = ColumnNames({})
 
 
-def at_hand(documents: Any, names: ColumnNames = _USUAL) -> list[Input] | None:
+def at_hand(documents: Any, names: ColumnNames = _USUAL, *, own_names: bool = True) -> list[Input] | None:
     """Documents that need no source: None for what does."""
     if isinstance(documents, (bytes, bytearray)):
         raise ConfigError("a document must be a string, got bytes", hint="Decode it first.")
@@ -84,17 +84,22 @@ def at_hand(documents: Any, names: ColumnNames = _USUAL) -> list[Input] | None:
     if names.columns.asked_of_pages:
         pages = any(not isinstance(document, str) and names.get(document, "html") is not None for document in several)
         refuse_idle(names.columns, pages=pages)
-    return [input_of(document, names) for document in several]
+    return [input_of(document, names, own_name=own_names) for document in several]
 
 
-def input_of(document: str | Mapping[str, Any], names: ColumnNames = _USUAL) -> Input:
+def input_of(document: str | Mapping[str, Any], names: ColumnNames = _USUAL, *, own_name: bool = True) -> Input:
     """One document.
+
+    Args:
+        document: As a caller gives it.
+        names: What its parts are called.
+        own_name: Whether one without an id is called after its content; a question needs no name.
 
     Raises:
         ConfigError: It is not one.
     """
     if isinstance(document, str):
-        document, names = {"text": document}, replace(_USUAL, kept=names.kept)
+        document, names = {"text": document}, replace(_USUAL, kept=names.kept) if names.kept else _USUAL
     given = {name: names.get(document, name) for name in ("id", "url", *_CONTENTS)}
     contents = [name for name in _CONTENTS if given[name] is not None]
     if len(contents) > 1:
@@ -114,7 +119,7 @@ def input_of(document: str | Mapping[str, Any], names: ColumnNames = _USUAL) -> 
         None if sketch is None else _several("sketch", sketch),
         packed(_columns(document, names.kept)),
     )
-    return parsed if id_ is not None else parsed._replace(id=_own_name(parsed))
+    return parsed if id_ is not None or not own_name else parsed._replace(id=_own_name(parsed))
 
 
 def _columns(document: Mapping[str, Any], kept: Sequence[str]) -> dict[str, str | None]:

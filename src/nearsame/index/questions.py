@@ -82,8 +82,8 @@ class Questions:
             ConfigError: Something is not a document, or the index cannot answer for a threshold or a column.
         """
         if isinstance(documents, (str, Mapping)):
-            return self._queried([input_of(documents)], self._asked(limit, threshold, where))[0]
-        inputs = at_hand(documents)
+            return self._queried([input_of(documents, own_name=False)], self._asked(limit, threshold, where))[0]
+        inputs = at_hand(documents, own_names=False)
         if inputs is not None:
             wanted = self._asked(limit, threshold, where)
             return [matches for some in _cut(inputs) for matches in self._queried(some, wanted)]

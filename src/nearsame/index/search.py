@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from nearsame.answers.matches import FoundBy, Match, Matches
 from nearsame.arrow import Int64s, frozen
-from nearsame.index.candidates import Pairs, bound, candidates, distinct_of, joined, rank, unique_pairs
+from nearsame.index.candidates import DistinctKeys, Pairs, bound, candidates, rank, unique_pairs
 from nearsame.index.columns import column_keys, unpacked
 from nearsame.index.facet import Facet, Keys
 from nearsame.index.shelves import BlobShelf, same_items
@@ -224,13 +224,13 @@ def _add_copies(  # noqa: PLR0913, PLR0917  (what look_up knows by then)
             for _, facet, hit in copied
         ]
     )
-    distinct, inverse = distinct_of(keys)
-    hits = reader.postings(distinct, limit)
+    asked = DistinctKeys(keys)
+    hits = reader.postings(asked.keys, limit)
     if len(copied) <= most and {hit.number for _, _, hit in copied}.issuperset(hits.numbers.tolist()):
         return  # as nearly always: they stand for themselves only
-    of, numbers = joined(np.arange(keys.size), inverse, hits.places, hits.numbers)
+    at, of = asked.places(hits.places)
     order = np.argsort(of, kind="stable")
-    of, numbers = of[order], numbers[order]
+    of, numbers = of[order], hits.numbers[at][order]
     is_near = rank(documents[of]) < most
     answer.is_cut[documents[of[~is_near]]] |= limit == most
     of, numbers = of[is_near], numbers[is_near]

@@ -15,7 +15,6 @@ from nearsame.engines.base import Stage
 from nearsame.errors import ConfigError
 from nearsame.flow.steps import steps
 from nearsame.index.facet import NOTHING, Batch, Facet, Input, cut, documents, hashes, listed, through
-from nearsame.kernels.blake2b import digest_texts
 from nearsame.recipes.given import Number
 from nearsame.recipes.methods import MinHash
 from nearsame.stages.features.shingles import ShingleSets
@@ -101,7 +100,9 @@ class SetFacet(Facet):
         rows = np.flatnonzero(present)
         if not rows.size:
             return super()._other_keys(items, present)
-        some = Lists(items.items, np.ascontiguousarray(items.starts[rows]), np.ascontiguousarray(items.ends[rows]))
+        some = items
+        if rows.size < present.size:
+            some = Lists(items.items, np.ascontiguousarray(items.starts[rows]), np.ascontiguousarray(items.ends[rows]))
         return self.bands(self.sketches(some), rows)
 
     def _of_texts(self, inputs: Batch) -> list[UInt64s]:
@@ -113,7 +114,7 @@ class SetFacet(Facet):
             features = through(documents([document.text or b"" for document in inputs]), stages)
             return cut(arrow.lists(features.column("items")))
         strings = inputs.texts
-        room = sets.sets(strings, [*digest_texts(strings.data, strings.offsets, sets.seed)])
+        room = sets.sets(strings)
         return [room.items[start:end] for start, end in pairwise(room.ends.tolist())]
 
     def _of_features(self, features: tuple[Any, ...]) -> UInt64s:

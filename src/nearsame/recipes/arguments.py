@@ -27,6 +27,7 @@ __all__ = ["checked", "not_on_spark", "plain_number", "refuse_on_spark", "requir
 
 _Checked = TypeVar("_Checked", bound=Callable[..., Any])
 
+_PLAIN = (str, bool)
 _CALL_BITS = 63  # of a number that a call is given: SQLite, Arrow and NumPy take no larger one
 _SETTING_BITS = 128  # of a setting of a recipe: a seed may be so large
 _MOST_SHOWN = 200  # characters of a value
@@ -89,6 +90,8 @@ def _checked_call(function: _Checked) -> _Checked:
             return function(*args, **given)  # whose own words are better
         for name, value in (named | given).items():
             kind = kinds().get(name, Any)
+            if type(value) is kind and (kind in _PLAIN or (kind is int and value.bit_length() <= _CALL_BITS)):
+                continue  # nothing to look into
             if kind is not Any or isinstance(value, Integral):
                 held = _held(value, kind)
                 require_type(name, held, kind)

@@ -89,6 +89,8 @@ class Transaction:
         values, wanted = keys.tolist(), limits.tolist()
         for start in range(0, len(values), _AT_ONCE[-1]):
             pairs += self._postings(values[start : start + _AT_ONCE[-1]], wanted[start : start + _AT_ONCE[-1]])
+        if not pairs:
+            return _NO_HITS
         table = _pairs(pairs, self.name)
         table = table[np.lexsort((table[:, 1], table[:, 0]))]
         places = np.searchsorted(keys, table[:, 0])
@@ -234,6 +236,7 @@ class Transaction:
             self._run("UPDATE counters SET value = ?, checksum = ? WHERE name = 'next'", (self._next, ~self._next))
 
 
+_NO_HITS = Hits(np.zeros(0, np.int64), np.zeros(0, np.int64))
 _SELECT_KEYS = {
     size: f"SELECT key, number FROM postings WHERE key IN ({', '.join('?' * size)})"  # noqa: S608  (question marks)
     for size in _AT_ONCE

@@ -14,12 +14,15 @@ import pyarrow as pa
 from nearsame import arrow, schemas
 from nearsame.kernels import shingles as kernel
 from nearsame.kernels import unicode
+from nearsame.kernels.blake2b import digest_texts
 from nearsame.kernels.hashing import hash_keys
 from nearsame.stages.features.identity import digest_lists, digest_numbers, told_apart
 from nearsame.stages.features.weighted_sets import joined_lists
 from nearsame.stages.features.words import hash_words, packed_letters
 
 __all__ = ["ItemSets", "SetRoom", "ShingleSets"]
+
+_NO_DIGEST = np.zeros(1, np.int64)
 
 
 @dataclass(frozen=True)
@@ -55,7 +58,7 @@ class ShingleSets:
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """FEATURES of a batch of TEXTS."""
         texts = arrow.strings(batch.column("text"))
-        room = self.sets(texts, [arrow.ints(batch.column(name)) for name in ("digest_a", "digest_b")])
+        room = self._sets(texts, [arrow.ints(batch.column(name)) for name in ("digest_a", "digest_b")])
         features = room.features(*(batch.column(name) for name in ("row", "text_bytes", "digest_a", "digest_b")))
         if not self.lettered:
             return room.counted(features) if self.counted else features
@@ -65,8 +68,16 @@ class ShingleSets:
         columns = [*features.columns, letters]
         return told_apart(pa.RecordBatch.from_arrays(columns, schema=schemas.LETTERED), digest_numbers)
 
-    def sets(self, texts: arrow.Strings, digests: Sequence[arrow.Int64s]) -> "SetRoom":
-        """The sets of some texts without a table around them; `digests` are both halves of each raw text's."""
+    def sets(self, texts: arrow.Strings) -> "SetRoom":
+        """The sets of some texts without a table around them; one alone is digested only if it has no tokens."""
+        if texts.offsets.size == 2:
+            room = self._sets(texts, [_NO_DIGEST, _NO_DIGEST])
+            if room.about[0, 0]:
+                return room
+        return self._sets(texts, [*digest_texts(texts.data, texts.offsets, self.seed)])
+
+    def _sets(self, texts: arrow.Strings, digests: Sequence[arrow.Int64s]) -> "SetRoom":
+        """The same; `digests` are both halves of each raw text's."""
         tables = unicode.tables()
         lengths = np.diff(texts.offsets)
         longest = int(lengths.max(initial=0))
