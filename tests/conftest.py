@@ -117,6 +117,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: item.path not in first)
 
 
+def pytest_collection_finish() -> None:
+    """What is there before the first test stays to the end: collecting garbage need not look at it each time."""
+    gc.collect()
+    gc.freeze()
+
+
 def pytest_runtest_teardown(item: pytest.Item) -> None:
     """And it goes before a test that would be blamed for it."""
     if "spark" in getattr(item, "fixturenames", ()):
