@@ -126,3 +126,19 @@ def test_what_is_promised_holds_within_groups(tmp_path):
         assert "within each group of one g: no others were compared." in " ".join(result.stdout.split())
     result = run("dedup", tmp_path / "in.jsonl", "--group-by", "h", "--dry-run")
     assert (2, True) == (result.exit_code, "with --keep or --group-by: text, g." in result.stderr)
+
+
+@pytest.mark.parametrize("method", ["jaccard", "simhash", "digest"])
+def test_what_was_decided_of_two_holds_for_their_copies_of_the_same_group(method, tmp_path):
+    """In another group their like go for each other, and the proof of an honest output knows that."""
+    words, more = TEXT, TEXT if method == "digest" else f"{TEXT} now"
+    rows = [(f"{group}{number}", text, group) for group in "xy" for number, text in enumerate((words, more) * 2)]
+    table = pa.table(dict(zip(("id", "text", "g"), map(list, zip(*rows, strict=True)), strict=True)))
+    apart = [{"id1": "x0", "id2": "x1", "label": "no"}]
+    found = ns.dedup(table, method=METHODS[method], group_by="g", decisions=apart)
+    kept = ["x0", "x1", "y0"]
+    assert kept == found.kept().column("id").to_pylist()
+    found.write(tmp_path / "out", pairs=True)
+    assert () == ns.verify(tmp_path / "out", source=table).problems
+    whole = ns.dedup(table, method=METHODS[method], decisions=apart)
+    assert kept[:2] == whole.kept().column("id").to_pylist()

@@ -1,6 +1,7 @@
 """What people have decided about pairs, as the recipe records it: whether the output obeys it, and counts it rightly.
 
-1. What is told of two documents is told of all that are compared by the same; of two that are, of these alone.
+1. What is told of two documents is told of all of their group that are compared by the same; of two that are, of these
+   alone.
 2. A chosen document comes before all others, one that another was chosen over behind that one.
 """
 
@@ -58,6 +59,10 @@ class Decided:
         return bool(self._all)
 
     @property
+    def _has_groups(self) -> bool:
+        return self.recipe.get("group_by") is not None
+
+    @property
     def _all(self) -> list[dict[str, str]]:
         return list(self.recipe.get("decisions", []))
 
@@ -72,18 +77,20 @@ class Decided:
 
     def see_kept(self, key: int, content: Any, *, against: bool, group: Any) -> None:
         """A document that stays."""
-        if self.are_there and (token := self._token(content)) in self._tokens:
+        if self.are_there and (token := self._token(content, group)) in self._tokens:
             self._kept.setdefault(token, []).append(_Document(key, content, against, group))
 
-    def apart(self, key: int, content: Any, other: int, other_content: Any) -> bool:
-        """Whether two documents were told apart."""
+    def apart(self, key: int, content: Any, other: int, other_content: Any, group: Any) -> bool:
+        """Whether two documents of one group were told apart."""
         if not self._apart:
             return False
         if frozenset((key, other)) in self._told_of_two:
             return True
         if "use" in self.recipe:  # of their like it is told in one layer, and not in all
             return False
-        one, two = self._token(content), self._token(other_content)
+        if group is None and self._has_groups:  # which are not read here: these may be of another
+            return False
+        one, two = self._token(content, group), self._token(other_content, group)
         return one != two and frozenset((one, two)) in self._told_of_all
 
     @cached_property
@@ -113,6 +120,8 @@ class Decided:
         won = [not goes(winner.key) and goes(loser.key) for winner, loser in self._chosen]
         counted["chosen"] = sum(won)
         if self.recipe["method"] not in _COUNTED or self.recipe.get("frequencies") is not None or "use" in self.recipe:
+            return counted
+        if self._has_groups and any(one.group is None for several in self._found.values() for one in several):
             return counted
         similar = [self._meet(*pair) and self._similar(*pair) for pair in self._chosen]
         apart = [pair for pair in self._apart if self._similar(*pair)]
@@ -147,17 +156,18 @@ class Decided:
 
     @cached_property
     def _told_of_all(self) -> set[frozenset[Hashable]]:
-        return {frozenset((self._token(a.content), self._token(b.content))) for a, b in self._apart}
+        return {frozenset(self._token(one.content, one.group) for one in pair) for pair in self._apart}
 
     @cached_property
     def _tokens(self) -> set[Hashable]:
-        return {self._token(document.content) for pair in self._apart for document in pair}
+        return {self._token(document.content, document.group) for pair in self._apart for document in pair}
 
-    def _token(self, content: Any) -> Hashable:
-        """What documents are compared by."""
+    def _token(self, content: Any, group: Any) -> Hashable:
+        """What documents are compared by, those of one group."""
+        of = None if group is None else tuple(group)
         if not isinstance(content, str) and self.recipe["method"] in ("codes", "hyperplane"):
-            return tuple(content or ())
-        return frozenset(self.judge.items(content)) if content else frozenset(), self.judge.letters(content or "")
+            return of, tuple(content or ())
+        return of, frozenset(self.judge.items(content)) if content else frozenset(), self.judge.letters(content or "")
 
     def _similar(self, a: _Document, b: _Document) -> bool:
         """Whether two are as similar as the recipe asks."""
@@ -173,7 +183,7 @@ class Decided:
     def _exceptions(self, apart: Pairs, goes: Callable[[int], bool]) -> Iterator[frozenset[int]]:
         """Similar documents that both stay."""
         for a, b in apart:
-            one, two = self._token(a.content), self._token(b.content)
+            one, two = (self._token(document.content, document.group) for document in (a, b))
             sides = ([a], [b]) if one == two else (self._kept.get(one, []), self._kept.get(two, []))
             yield from (frozenset((x.key, y.key)) for x in sides[0] for y in sides[1]
                         if self._meet(x, y) and not goes(x.key) and not goes(y.key))  # fmt: skip

@@ -83,7 +83,7 @@ class Rows:
         if witness["number"] is not None and claim.cluster != witness["number"]:
             wrong(f"cluster is {claim.cluster:,}, and the witness is document {witness['number']:,}")
         key = key_of(part.number, record.position)
-        if self.decided.apart(key, record.content, witness["key"], witness["content"]):
+        if self.decided.apart(key, record.content, witness["key"], witness["content"], witness["group"]):
             wrong("the two were kept apart, and one is removed for the other")
         self.priority.check(record._asdict() | {"key": key, "against": False}, witness, wrong, self.findings.note)
         if claim.layer == _INDEX:

@@ -107,7 +107,7 @@ class Sample:
             value = self._similar_by(common, self._sizes[number], _squares(items), against=part.against)
             if value is None or self.judge.unconfirmed(self._contents[number], document[0]):
                 continue
-            if self.decided.apart(own, self._contents[number], key, document[0]):
+            if self.decided.apart(own, self._contents[number], key, *document):
                 continue
             pair = (min(own, key), max(own, key))
             if pair not in self._told and not may_miss:
