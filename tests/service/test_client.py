@@ -1,18 +1,22 @@
 """The client of the service: as the index itself, by the same names, with the same answers and exceptions."""
 
 import json
+import re
 import subprocess
 import sys
 from dataclasses import replace
 from inspect import signature
+from pathlib import Path
 
 import pytest
 
 import nearsame as ns
+from nearsame.service.client import ELSEWHERE
 from tests.patience import PATIENCE
 from tests.service.fakes import Shelf
 from tests.service.running import running
 
+ROOT = Path(__file__).parents[2]
 ROSE = "a rose is a rose is a rose is a rose by any other name would smell as sweet as this one rose in my garden"
 SOURCE = [
     {"id": "a/b ü", "text": ROSE, "url": "https://example.org/1", "lang": "en"},
@@ -37,6 +41,10 @@ CALLS = {
     "search": lambda index: [*index.ids(containing="Example.ORG /1")],
     "grouped": lambda index: index.grouped(),
     "ids": lambda index: [*index.ids(after="a/b ü", limit=3)],
+    "records": lambda index: index.records(),
+    "records behind an id": lambda index: index.records(after="a/b ü", number=7, limit=2),
+    "records behind a number": lambda index: index.records(number=index.records(limit=2)[-1][0]),
+    "no more records": lambda index: index.records(number=(1 << 63) - 1),
     "stats": lambda index: replace(index.stats(), where="", bytes=0, bytes_per_document=0),
     "remove": lambda index: index.remove(["b", "nobody"]),
     "every id": lambda index: [*index.ids()],
@@ -46,6 +54,9 @@ MISTAKES = [
     lambda index: index.remove("nobody", missing_ok=False),
     lambda index: index.query(ROSE, where="lnag=en"),
     lambda index: index.query(ROSE, limit=0),
+    lambda index: index.records(limit=0),
+    lambda index: index.records(number=-1),
+    lambda index: index.records(after="nobody"),
     lambda index: index.add({"id": 3.5, "text": ROSE}),
     lambda index: index.add(ROSE, if_new=True, replace=True),
 ]
@@ -93,12 +104,44 @@ def test_a_client_answers_as_the_index_does(both, tmp_path):
 
 
 def test_its_methods_are_those_of_an_index():
-    """The same names and arguments; what needs the file itself is left out."""
-    own = {"backup", "check", "create", "migrate", "open", "records", "transaction"}
+    """The same names, arguments and defaults; what is done elsewhere is told by the error, and by a table."""
     methods = {name for name in dir(ns.Index) if not name.startswith("_")}
-    assert methods - own == {name for name in dir(ns.Client) if not name.startswith("_")}
-    for name in methods - own:
-        assert [*signature(getattr(ns.Index, name)).parameters] == [*signature(getattr(ns.Client, name)).parameters]
+    assert methods - {*ELSEWHERE} == {name for name in dir(ns.Client) if not name.startswith("_")}
+    assert methods >= {*ELSEWHERE}
+    for name in methods - {*ELSEWHERE}:
+        own, others = (signature(getattr(kind, name)).parameters.values() for kind in (ns.Index, ns.Client))
+        assert [(one.name, one.kind, one.default) for one in own] == [
+            (one.name, one.kind, one.default) for one in others
+        ]
+    page = (ROOT / "docs" / "service.md").read_text("utf-8")
+    with ns.Client("http://127.0.0.1:9") as client:
+        for name, instead in ELSEWHERE.items():
+            message = f"'Client' object has no attribute '{name}'. {instead}"
+            with pytest.raises(AttributeError, match=re.escape(message)):
+                getattr(client, name)
+            assert f"| `{name}` | {instead} |" in page
+        with pytest.raises(AttributeError, match=r"no attribute 'adds'$"):
+            client.adds  # noqa: B018  (a mistake)
+
+
+def test_records_come_whatever_their_texts(tmp_path):
+    """More than a part of them, one that is larger than a part, and one that is not UTF-8."""
+    texts = [f"word{number}" for number in range(60)] + ["word " * 300_000, "half a pair \ud800", "the last"]
+    shelf = Shelf()
+    shelf.documents = {f"d{number}": {"id": f"d{number}", "text": text} for number, text in enumerate(texts)}
+    with running(shelf.open, timeout=PATIENCE) as served, ns.Client(served.url, timeout_seconds=PATIENCE) as client:
+        everything = shelf.open(read_only=True).records()
+        assert everything == client.records()
+        assert everything[3:61] == client.records(after="d2", limit=58)
+        behind, number = [], 0
+        while page := client.records(number=number, limit=7):
+            behind += page
+            number = page[-1][0]
+        assert everything == behind
+        kept = client._wire._connection.sock
+        assert kept is not None  # what was read to its end needs no other connection
+        client.records(limit=1)
+        assert kept is client._wire._connection.sock
 
 
 def test_what_goes_wrong_is_an_exception_of_the_library(tmp_path):

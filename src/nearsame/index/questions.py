@@ -283,6 +283,7 @@ class Questions:
         Raises:
             UnknownIdError: No document has the id `after`.
         """
+        require_number("number", number, 0)
         require_number("limit", limit, 1)
         with self._reading() as reader:
             start = number if after is None else self._rows(reader, [after])[0].number

@@ -1,16 +1,17 @@
 """An index that a service offers, asked and changed by the methods of `Index`.
 
 1. What can be done with an open index can be done here, by the same names, with the same answers and exceptions. What
-   looks at its file (`check`, `backup`, `migrate`, transactions) is done where the file is.
+   needs its file is done where that is: `ELSEWHERE` names each such method, and says what to do instead.
 2. Documents are read, and web pages made to texts, here; what is similar is decided there.
 3. A request is a transaction: a list of up to 500 documents, or as many of a source.
 """
 
+import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, Unpack, overload
+from typing import TYPE_CHECKING, Any, Self, Unpack, overload
 
 import orjson
 
@@ -29,7 +30,16 @@ from nearsame.service.wire import Wire, in_path, in_query
 from nearsame.sources import Skipped
 from nearsame.sources.listed import require_texts
 
-__all__ = ["Client"]
+__all__ = ["ELSEWHERE", "Client"]
+
+ELSEWHERE = {
+    "backup": "Run `nearsame index backup` where its file is, even while it is served.",
+    "check": "Run `nearsame index check` where its file is, even while it is served.",
+    "create": "Run `nearsame index create` where its file is to be.",
+    "migrate": "Run `nearsame index migrate` where its file is, while it is not served.",
+    "open": "Write `with ns.Client(URL, TOKEN) as index:`.",
+    "transaction": "A request is a transaction: give `add` up to 500 documents as one list.",
+}  # what an index has and a client has not
 
 _AT_ONCE = 500  # documents of a request
 _BYTES = 4_000_000  # of their texts
@@ -211,6 +221,33 @@ class Client:
                 out.write(line)
                 number += 1
         return number
+
+    def records(
+        self, *, after: str | None = None, number: int = 0, limit: int = 1000
+    ) -> list[tuple[int, dict[str, Any]]]:
+        """Some documents as `export` writes them, each with its number, in the order in which they were added.
+
+        Args:
+            after: Only those behind the document of this id.
+            number: Only those with a greater number.
+            limit: At most this many.
+
+        Raises:
+            UnknownIdError: No document has the id `after`.
+        """
+        require_number("number", number, 0)
+        require_number("limit", limit, 1)
+        given = {"after": after} if after is not None else {"number": number}
+        settings = in_query({**given, "limit": limit, "numbers": "true"})
+        told = map(json.loads, self._wire.lines(f"/export?{settings}"))  # not orjson: it knows no half surrogate pairs
+        return [(one["number"], one["document"]) for one in told]
+
+    if not TYPE_CHECKING:  # a type checker is to say that there is no such method
+
+        def __getattr__(self, name: str) -> Any:
+            """Say where what only an index has is done."""
+            message = f"{type(self).__name__!r} object has no attribute {name!r}"
+            raise AttributeError(f"{message}. {ELSEWHERE[name]}" if name in ELSEWHERE else message)
 
     def _added(self, documents: Any, options: AddOptions) -> Iterator[list[Added]]:
         require_addable(options)

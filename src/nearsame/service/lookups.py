@@ -22,7 +22,7 @@ from nearsame.service.problems import HttpProblem, late
 from nearsame.studies import compare as study
 
 __all__ = [
-    "SMALL", "Exported", "Later", "compare", "compared", "documents", "duplicates", "exported", "extracted",
+    "SMALL", "Ask", "Exported", "Later", "compare", "compared", "documents", "duplicates", "exported", "extracted",
     "extracted_all", "get", "groups", "ids", "keeps_texts", "later", "query", "settings_of", "stats", "unknown",
     "warm_up",
 ]  # fmt: skip
@@ -106,22 +106,34 @@ class Exported(NamedTuple):
 
     Attributes:
         lines: of JSON, one for each.
+        documents: how many.
         last: the number of the last one.
     """
 
     lines: bytes
+    documents: int
     last: int
 
 
-def exported(after: str | None, number: int, limit: int) -> Ask:
-    """The next documents behind the one of an id, or of a number; None: there are no more."""
+def exported(after: str | None, number: int, limit: int, *, numbered: bool = False) -> Ask:
+    """The next documents behind the one of an id, or of a number; None: there are no more.
+
+    Args:
+        after: The id.
+        number: The number, if there is no id.
+        limit: At most this many.
+        numbered: Whether each comes with its number, and with the columns that are empty, too.
+    """
 
     def ask(index: Index) -> Exported | None:
         page = index.records(after=after, number=number, limit=limit)
         if not page:
             return None
-        given = ({name: value for name, value in record.items() if value is not None} for _, record in page)
-        return Exported(b"".join(map(_line, given)), page[-1][0])
+        if numbered:
+            given = [{"number": number, "document": record} for number, record in page]
+        else:
+            given = [{name: value for name, value in record.items() if value is not None} for _, record in page]
+        return Exported(b"".join(map(_line, given)), len(page), page[-1][0])
 
     return ask
 

@@ -4,7 +4,7 @@
 2. A body is parsed by `receiving`, so it is put into the OpenAPI document by `description`, from the same models.
 """
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import fields
 from functools import partial
 from typing import Annotated, Any
@@ -45,6 +45,7 @@ _DOCUMENT: TypeAdapter[bodies.Document] = TypeAdapter(bodies.Document)  # of a l
 _CONTENT: TypeAdapter[bodies.Content] = TypeAdapter(bodies.Content)
 BODIES = (_ADD, _ASK, _COMPARE)
 
+_ALL = (1 << 63) - 1
 _FIRST_EXPORTED, _MOST_EXPORTED, _EXPORTED_BYTES = 16, 500, 1 << 20  # documents, and bytes, that are sent at once
 _TEXT = "The quick brown fox jumps over the lazy dog near the river bank."
 _EXAMPLES: dict[str, dict[str, Any]] = {
@@ -239,10 +240,15 @@ class Routes:
         self,
         request: Request,
         after: Annotated[bodies.Id | None, Setting(description="Only documents behind this one.")] = None,
+        number: Annotated[int, Setting(ge=0, le=_ALL, description="Without `after`: only greater numbers.")] = 0,
+        limit: Annotated[int, Setting(ge=1, le=_ALL, description="Documents, at most.")] = _ALL,
+        numbers: Annotated[  # noqa: FBT002  (a setting in the URL)
+            bool, Setting(description='Each as `{"number": …, "document": …}`; the number is where to go on.')
+        ] = False,
     ) -> Response:
         """All documents, a line of JSON each, in the order in which they were added."""
         self._service.access.require(request, "read")
-        return LineStream(self._records(request, after))
+        return LineStream(self._records(request, after, number, limit, partial(lookups.exported, numbered=numbers)))
 
     async def groups(
         self,
@@ -291,15 +297,20 @@ class Routes:
         self._count("known", len(results) - added)
         return results
 
-    async def _records(self, request: Request, after: str | None) -> AsyncIterator[bytes]:
+    async def _records(
+        self, request: Request, after: str | None, number: int, left: int, part: Callable[..., lookups.Ask]
+    ) -> AsyncIterator[bytes]:
         """A part after the other, each as it is at its moment; whoever breaks off is not told more."""
         most = _FIRST_EXPORTED
-        page: lookups.Exported | None = await self._service.ask(request, lookups.exported(after, 0, most))
-        while page is not None:
+        while left:
+            asked = min(most, left)
+            page: lookups.Exported | None = await self._service.ask(request, part(after, number, asked))
+            if page is None:
+                return
             yield page.lines
             streaming.renew(request, self._service.settings.timeout)
-            most = max(1, min(_MOST_EXPORTED, most * _EXPORTED_BYTES // len(page.lines)))
-            page = await self._service.ask(request, lookups.exported(None, page.last, most))
+            most = max(1, min(_MOST_EXPORTED, asked * _EXPORTED_BYTES // len(page.lines)))
+            after, number, left = None, page.last, left - page.documents
 
     async def _added_lines(self, request: Request, settings: dict[str, Any], batch: Any) -> list[dict[str, Any]]:
         added = await self._added(request, settings, batch)

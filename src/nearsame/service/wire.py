@@ -77,7 +77,8 @@ class Wire:
             except (http.client.HTTPException, OSError) as error:
                 raise self._unreachable(error) from None
             finally:
-                self.close()  # what was not read would be taken for the next answer
+                if not answer.isclosed():
+                    self.close()  # what was not read would be taken for the next answer
 
     def close(self) -> None:
         """Hang up."""
