@@ -8,9 +8,11 @@
 import json
 import re
 
-__all__ = ["lacks_bars", "printable", "printable_json"]
+__all__ = ["lacks_bars", "printable", "printable_json", "without_halves"]
 
 _OBEYED = re.compile("[\0-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u206f\ud800-\udfff\ufff9-\ufffb]")
+
+_HALVES = re.compile("[\ud800-\udfff]")
 
 
 def printable(text: str, *, lines: bool = False) -> str:
@@ -39,6 +41,16 @@ def lacks_bars(encoding: str | None) -> bool:
 def printable_json(text: str) -> str:
     """JSON of the same value, in whose strings nothing is left that a terminal would obey."""
     return _OBEYED.sub(lambda match: match[0] if match[0] == "\n" else json.dumps(match[0])[1:-1], text)
+
+
+def without_halves(text: str) -> str:
+    r"""A text as long, with U+FFFD for each half of a surrogate pair: UTF-8 can say it, and its words stay the same.
+
+    Example:
+        >>> without_halves("a\ud800b") == "a\ufffdb"
+        True
+    """
+    return _HALVES.sub("\ufffd", text)
 
 
 def _escaped(char: str) -> str:

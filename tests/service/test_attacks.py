@@ -18,6 +18,7 @@ import numpy as np
 import orjson
 import pytest
 
+import nearsame as ns
 from nearsame.errors import ConfigError
 from nearsame.service import connections, lookups, receiving
 from nearsame.service.metrics import Metrics
@@ -317,3 +318,27 @@ def test_a_signal_ends_the_process_whatever_it_does():
         run.communicate()
     assert 1 == run.returncode
     assert "something took too long" in log
+
+
+def test_a_text_that_is_not_unicode_is_answered_and_shown(tmp_path):
+    """A file of JSON may have half a surrogate pair: where texts go out it is an escape, or stands as U+FFFD."""
+    whole = "a rose is a rose by any other name would smell as sweet in my garden today"
+    half = whole.replace("any other", "any \ud800 ot\udfffher")
+    with ns.Index.create(tmp_path / "a.ns", method=ns.MinHash(threshold=0.3), store="text") as index:
+        index.add([{"id": "whole", "text": whole}, {"id": "half", "text": half}])
+        entry, likeness = index.get("half"), index.compare("whole", "half")
+
+    def opened(*, read_only):
+        return ns.Index.open(tmp_path / "a.ns", read_only=read_only)
+
+    with running(opened, timeout=PATIENCE) as served, ns.Client(served.url, timeout_seconds=PATIENCE) as client:
+        assert (entry, half) == (client.get("half"), client.text("half"))
+        assert half == json.loads(served.client.get("/documents/half").content)["text"]
+        for given in ({"a": "whole", "b": "half"}, {"a": {"text": whole}, "b": {"id": "half"}}):
+            found = served.client.post("/compare", json=given).json()
+            assert (likeness.similarity, likeness.similar) == (found["measures"][0]["similarity"], found["similar"])
+        pages = [served.client.get(path) for path in ("/clusters", "/search?q=half", "/document?id=half")]
+        pages += [served.client.get("/side-by-side?a=half&b=whole"), served.client.post("/", data={"text": whole})]
+        assert [200] * 5 == [page.status_code for page in pages]
+        assert all("\ufffd" in page.text for page in pages)
+        assert not [event for event in served.events() if event.get("level") == "error"]

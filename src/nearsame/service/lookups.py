@@ -17,14 +17,15 @@ from nearsame.answers.comparisons import Comparison
 from nearsame.answers.matches import Entry, Group, Matches
 from nearsame.index.columns import Where
 from nearsame.index.index import Index
+from nearsame.printable import without_halves
 from nearsame.recipes.methods import METHODS
 from nearsame.service.problems import HttpProblem, late
 from nearsame.studies import compare as study
 
 __all__ = [
-    "SMALL", "Ask", "Exported", "Later", "compare", "compared", "documents", "duplicates", "exported", "extracted",
-    "extracted_all", "get", "groups", "ids", "keeps_texts", "later", "query", "settings_of", "stats", "unknown",
-    "warm_up",
+    "SMALL", "Ask", "Exported", "Later", "as_json", "compare", "compared", "documents", "duplicates", "exported",
+    "extracted", "extracted_all", "get", "groups", "ids", "keeps_texts", "later", "query", "settings_of", "stats",
+    "unknown", "warm_up",
 ]  # fmt: skip
 
 SMALL = 20_000  # characters of pages or texts that cost less than sending them to a worker
@@ -133,16 +134,17 @@ def exported(after: str | None, number: int, limit: int, *, numbered: bool = Fal
             given = [{"number": number, "document": record} for number, record in page]
         else:
             given = [{name: value for name, value in record.items() if value is not None} for _, record in page]
-        return Exported(b"".join(map(_line, given)), len(page), page[-1][0])
+        return Exported(b"".join(as_json(record) + b"\n" for record in given), len(page), page[-1][0])
 
     return ask
 
 
-def _line(record: dict[str, Any]) -> bytes:
+def as_json(content: Any) -> bytes:
+    """Whatever is answered, as JSON; half a surrogate pair is an escape."""
     try:
-        return orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE)
-    except TypeError:  # a text with half a surrogate pair
-        return f"{json.dumps(record)}\n".encode()
+        return orjson.dumps(content)
+    except TypeError:  # a text has one
+        return json.dumps(content, default=dataclasses.asdict).encode()
 
 
 def groups(limit: int, offset: int, members: int) -> Ask:
@@ -201,10 +203,13 @@ def settings_of(index: Index) -> dict[str, Any] | None:
 
 
 def compared(settings: dict[str, Any] | None, a: str, b: str) -> tuple[Comparison, int]:
-    """Two texts with their longest passages, and how many others there are."""
+    """Two texts with their longest passages, and how many others there are.
+
+    What is stored need not be Unicode; this compares as the index does, to which a half of a surrogate pair is no word.
+    """
     given = dict(settings or {})
     recipe = METHODS[given.pop("method")](**given) if settings else None
-    comparison = study.compare(a, b, method=recipe)
+    comparison = study.compare(without_halves(a), without_halves(b), method=recipe)
     left_out = max(0, len(comparison.passages) - _MOST_PASSAGES)
     if left_out:
         longest = sorted(comparison.passages, key=lambda passage: (-passage.tokens, passage.a_start, passage.b_start))

@@ -3,6 +3,7 @@
 1. What is not defined is an error, not an empty string.
 2. Numbers are written in one way on all pages; a similarity is cut, not rounded: nothing below a threshold looks as if
    it reached it.
+3. A half of a surrogate pair, which a stored text may have, is U+FFFD: a page is UTF-8.
 """
 
 from importlib.resources import files
@@ -11,6 +12,7 @@ from typing import Any
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 
 from nearsame.outputs.promises import cut
+from nearsame.printable import without_halves
 
 __all__ = ["Templates"]
 
@@ -30,7 +32,7 @@ class Templates:
 
     def render(self, name: str, **data: Any) -> str:
         """A template filled in; a name that it needs and `data` does not have is an error."""
-        return self._environment.get_template(name).render(data)
+        return without_halves(self._environment.get_template(name).render(data))
 
 
 def _source(name: str) -> str:

@@ -10,7 +10,6 @@ from functools import partial
 from typing import Annotated, Any
 from urllib.parse import unquote
 
-import orjson
 from fastapi import FastAPI, Path, Request
 from fastapi import Query as Setting
 from fastapi.responses import Response
@@ -351,7 +350,7 @@ def found(matches: Matches) -> dict[str, Any]:
 
 
 def _json(content: Any) -> Response:
-    return Response(orjson.dumps(content), media_type="application/json")
+    return Response(lookups.as_json(content), media_type="application/json")
 
 
 def _decoded(id: str) -> str:

@@ -60,7 +60,7 @@ class Wire:
             with closing(self._sent(method, path, body, again=again)) as answer:
                 content = self._read(answer)
             if answer.status < 400:
-                return orjson.loads(content)
+                return _loaded(content)
             problem = _problem(content, answer.status)
             pause = _seconds(answer.headers.get("Retry-After"))
             if answer.status not in _BUSY or time.monotonic() + pause > deadline:
@@ -130,6 +130,13 @@ def _spelt(given: Any, spell: Callable[[], str]) -> str:
     except UnicodeEncodeError:
         message = f"{shown(given)} has half a surrogate pair, which no address can have"
         raise ConfigError(message, hint="Give a text that is UTF-8.") from None
+
+
+def _loaded(content: bytes) -> Any:
+    try:
+        return orjson.loads(content)
+    except orjson.JSONDecodeError:  # a text with half a surrogate pair
+        return json.loads(content)
 
 
 def _dumped(body: Any) -> bytes:
