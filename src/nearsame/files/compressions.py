@@ -9,13 +9,14 @@ from typing import Any, Literal
 
 import pyarrow as pa
 
-__all__ = ["COMPRESSIONS", "MAGIC", "MOST_MAGIC", "Compression", "compressor", "recognised"]
+__all__ = ["COMPRESSIONS", "MAGIC", "MOST_MAGIC", "Compression", "begins_as", "compressor", "recognised"]
 
 Compression = Literal["gzip", "zstd", "bz2", "xz", "lz4"]  # the last one of archives only
 
 COMPRESSIONS: dict[str, Compression] = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2", ".xz": "xz"}
 MAGIC: dict[Compression, bytes] = {"gzip": b"\x1f\x8b", "zstd": b"\x28\xb5\x2f\xfd", "bz2": b"BZh", "xz": b"\xfd7zXZ\0"}
 MOST_MAGIC = 10  # bytes that tell a compression from a text: of bz2 more than its three letters
+_SKIPPABLE = b"\x2a\x4d\x18"  # a frame of zstd without data; the byte before it varies
 _BEGINS: dict[Compression, re.Pattern[bytes]] = {
     "gzip": re.compile(rb"\x1f\x8b\x08"),
     "zstd": re.compile(rb"(?:\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18)"),  # a frame, or one without data
@@ -35,6 +36,12 @@ def recognised(head: bytes) -> Compression | None:
         ('gzip', None)
     """
     return next((name for name, begins in _BEGINS.items() if begins.match(head)), None)
+
+
+def begins_as(head: bytes, compression: Compression) -> bool:
+    """Whether a file whose first bytes are these (MOST_MAGIC, or all of a shorter one) may be compressed so."""
+    magic = MAGIC[compression]
+    return magic.startswith(head[: len(magic)]) or (compression == "zstd" and head[1:4] == _SKIPPABLE)
 
 
 def compressor(raw: Any, compression: Compression | None) -> Any:

@@ -35,7 +35,7 @@ from nearsame.sources.wacz import Wacz
 from nearsame.sources.warc import BY_MEMBER, WebArchive
 from nearsame.stages.texts.page_text import PageTexts
 
-__all__ = ["LISTED", "part_of_archives"]
+__all__ = ["LISTED", "at_hand", "part_of_archives"]
 
 LISTED = ("file", "position", "offset", "length", "id")  # where a record stands, and what it is called
 _PARSED = ("title", "canonical")  # what one must parse a page for: only if somebody asks
@@ -102,7 +102,7 @@ class _Reading:
 
     def __call__(self, batches: Batches) -> Batches:
         extract = PageTexts(self.columns.extract) if self.with_texts else None
-        for name, size, path in _at_hand(batches):
+        for name, size, path in at_hand(batches):
             part = _opened(path, name, [])
             for batch in part.read(self.columns, lambda _: None):
                 yield self._rows(batch, part, size, extract)
@@ -126,7 +126,7 @@ class _Reading:
 
 def _counted(columns: Columns, batches: Batches) -> Batches:
     """What is no document, by what it is; what is damaged, with the first reason."""
-    for name, _, path in _at_hand(batches):
+    for name, _, path in at_hand(batches):
         seen: Counter[str | None] = Counter()
         reasons: list[str] = []
 
@@ -143,7 +143,7 @@ def _counted(columns: Columns, batches: Batches) -> Batches:
         yield pa.RecordBatch.from_pylist([dict(zip(_COUNTS.names, row, strict=True)) for row in rows], schema=_COUNTS)
 
 
-def _at_hand(batches: Batches) -> Iterator[tuple[str, int, str]]:
+def at_hand(batches: Batches) -> Iterator[tuple[str, int, str]]:
     """Of each file its name, its bytes, and the path where it lies on this machine meanwhile."""
     for batch in batches:
         for address, size, content in zip(*map(batch.column, ("path", "length", "content")), strict=True):

@@ -44,6 +44,7 @@ from nearsame.frames.leaks import FrameDocuments
 from nearsame.frames.listing import listed, require_few
 from nearsame.frames.removals import SparkRemovals
 from nearsame.frames.runs import FrameReading, ListedFrame, SparkRun
+from nearsame.frames.torn import torn_files
 from nearsame.frames.workdir import require_files, stored_steps
 from nearsame.recipes.methods import Method
 from nearsame.sources import Columns
@@ -233,7 +234,21 @@ class Request:
 
     def _parts(self, session: Any, source: Any, keep: Keep, number: int) -> list[FramePart]:
         """The frames that a side is made of."""
-        given = read(session, [*frames_of(session, source, strict=self.strict)], strict=self.strict)
+        sources = [*frames_of(session, source, strict=self.strict)]
+        try:
+            with plainly():
+                return self._looked_at(session, sources, keep, number, {})
+        except SourceError as error:
+            torn = {} if self.strict else torn_files(session, sources, error)
+            if not torn:
+                raise
+        return self._looked_at(session, sources, keep, number, torn)
+
+    def _looked_at(
+        self, session: Any, sources: list[Any], keep: Keep, number: int, torn: dict[str, str]
+    ) -> list[FramePart]:
+        """The frames of some sources, without `torn` files."""
+        given = read(session, sources, strict=self.strict, torn=torn)
         if not given:
             raise SourceError("source=() is nothing to read", hint="Give a DataFrame or a path.")
         numbers = {str(policy.column) for policy in keep.policies if not policy.by_date}

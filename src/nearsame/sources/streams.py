@@ -19,7 +19,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from nearsame.errors import NearSameError, OutputError
-from nearsame.files.compressions import MAGIC, Compression, compressor
+from nearsame.files.compressions import MOST_MAGIC, Compression, begins_as, compressor
 from nearsame.files.ending import opened
 from nearsame.files.systems import BrokenStreamError, File, is_url, mishaps
 from nearsame.sources.base import BATCH_BYTES, MAX_RECORD, Skipped
@@ -43,7 +43,6 @@ __all__ = [
     "without_removed",
 ]
 
-_SKIPPABLE = b"\x2a\x4d\x18"  # a frame of zstd without data; the byte before it varies
 _RAW_CHUNK = 4 << 20
 _CHUNK = 256 << 10  # of decompressed bytes: also what is read again, byte by byte, before a break
 _BOM = b"\xef\xbb\xbf"
@@ -101,10 +100,10 @@ def begun(stream: Iterator[bytes]) -> Iterator[bytes]:
 
 def looks_compressed(file: File, compression: Compression | None) -> bool:
     """Whether a file begins as its compression demands, as far as it goes."""
-    magic = b"" if compression is None else MAGIC[compression]
+    if compression is None:
+        return True
     with file.open() as raw:
-        head = raw.read(len(magic))
-    return magic.startswith(head) or (compression == "zstd" and head[1:] == _SKIPPABLE)
+        return begins_as(raw.read(MOST_MAGIC), compression)
 
 
 def _arrow_codec(file: File, codec: Compression) -> Iterator[bytes]:

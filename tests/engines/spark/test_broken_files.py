@@ -1,5 +1,10 @@
 """Files that Spark cannot read, or would misread, are one sentence with their names; what is left out is counted."""
 
+import bz2
+import gzip
+import json
+import random
+
 import pyarrow as pa
 import pyarrow.orc
 import pyarrow.parquet as pq
@@ -85,12 +90,60 @@ def test_files_of_several_types_are_read_each_as_it_is(tmp_path, spark):
         found.release()
 
 
+_PACK = {"gz": gzip.compress, "bz2": bz2.compress}
+
+
+def packed(home, name, prefix, num):
+    """A packed file of made documents."""
+    draw = random.Random(prefix)
+    rows = [(f"{prefix}{at}", " ".join(f"{draw.random():.9f}" for _ in range(20))) for at in range(num)]
+    lines = [json.dumps(dict(zip(("id", "text"), row, strict=True))) for row in rows]
+    lines = ["id,text", *(",".join(row) for row in rows)] if ".csv" in name else lines
+    plain = "".join(f"{line}\n" for line in lines).encode()
+    home.mkdir(exist_ok=True, parents=True)
+    (home / name).write_bytes(_PACK[name.rsplit(".", 1)[1]](plain))
+    return plain
+
+
+@pytest.mark.parametrize("ending", ["jsonl.gz", "csv.bz2"])
+def test_packed_files_that_break_off_are_left_out_and_counted(ending, tmp_path, spark):
+    """Each of them, with the reason that one machine gives; what is empty has nothing to leave out."""
+    home = tmp_path / "in"
+    packed(home / "day=1", f"a.{ending}", "a", 5)
+    plain = packed(home / "day=2", f"b.{ending}", "b", 900)
+    whole = (home / "day=2" / f"b.{ending}").read_bytes()
+    (home / "day=2" / f"b.{ending}").write_bytes(whole[: len(whole) // 2])
+    (home / "day=2" / f"c.{ending}").write_bytes(whole[: len(whole) // 3])
+    (home / "day=2" / f"d.{ending}").write_bytes(plain)  # as it is, under a packed name
+    (home / "day=2" / f"e.{ending}").write_bytes(b"")
+    broken = {f"{name}.{ending}" for name in "bcd"}
+    here = ns.dedup(str(home)).skipped.to_pylist()
+    assert broken == {row["source"].rsplit("/", 1)[1] for row in here}
+    several = tuple(sorted(home.glob("day=*/[a-d].*")))  # named one by one
+    for source in (str(home), several):
+        found = ns.dedup(source, engine=ns.Spark(spark), audit=False)
+        assert (5, 3, 5) == tuple(getattr(found.stats, each) for each in ("documents", "skipped", "kept"))
+        kept = found.kept().collect()
+        assert {f"a{at}" for at in range(5)} == {row.id for row in kept}
+        assert source != str(home) or {1} == {row.day for row in kept}
+        rows = found.skipped.to_pylist()
+        assert broken == {row["source"].rsplit("/", 1)[1] for row in rows}
+        said = sorted(row["reason"] for row in rows)
+        assert ["it breaks off: ", "it breaks off: ", "not readable as"] == [reason[:15] for reason in said]
+        found.release()
+    with pytest.raises(ns.SourceError, match=rf"[bcd]\.{ending} cannot be read: ") as caught:
+        ns.dedup(str(home), engine=ns.Spark(spark), strict=True)
+    assert len(str(caught.value).splitlines()) == 1
+
+
 def test_a_page_that_is_damaged_is_an_error_with_its_file(folder, spark):
-    """Nothing tells of it before it is read."""
+    """Nothing tells of it before it is read, on one machine either."""
     place = folder / "day=2" / "b.parquet"
     whole = bytearray(place.read_bytes())
     whole[8:60] = b"\xff" * 52
     place.write_bytes(whole)
+    with pytest.raises(ns.SourceError, match=r"b\.parquet is damaged: "):
+        ns.dedup(str(folder))
     with pytest.raises(ns.SourceError, match=r"b\.parquet cannot be read: ") as caught:
         ns.dedup(str(folder), engine=ns.Spark(spark))
     assert len(str(caught.value).splitlines()) == 1

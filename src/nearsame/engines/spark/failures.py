@@ -13,7 +13,18 @@ from urllib.parse import unquote
 
 from nearsame.errors import EngineError, NearSameError, SourceError
 
-__all__ = ["CHANGED", "LOG", "STEADY", "cause_of", "first_line", "innermost", "plain", "plainly", "verdict"]
+__all__ = [
+    "CHANGED",
+    "LOG",
+    "STEADY",
+    "cause_of",
+    "first_line",
+    "innermost",
+    "is_of_a_file",
+    "plain",
+    "plainly",
+    "verdict",
+]
 
 CHANGED = "the source changed: it has rows that were not there when the documents were compared"
 LOG = "Spark's log"  # in hints; a command puts its name there
@@ -57,6 +68,12 @@ def verdict(error: Exception, otherwise: NearSameError) -> NearSameError:
         message = f"Spark gave up: the results of its tasks are larger than {_RESULTS}{size}"
         return EngineError(message, hint=f"Raise it, as in --conf {_RESULTS}=2g.")
     return otherwise
+
+
+def is_of_a_file(error: SourceError) -> bool:
+    """Whether an error of ours was made of Spark's that a file cannot be read."""
+    said = error.__context__
+    return isinstance(said, Exception) and _unreadable_file(_whole(said)) is not None
 
 
 def _unreadable_file(whole: str) -> str | None:

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 from nearsame.engines.spark.failures import innermost
 
-__all__ = ["Footers", "HadoopFile", "footers"]
+__all__ = ["AT_A_TIME", "Footers", "HadoopFile", "footers"]
 
-_AT_A_TIME = 32
+AT_A_TIME = 32
 
 
 class HadoopFile(NamedTuple):
@@ -44,7 +44,7 @@ def footers(session: Any, conf: Any, kind: str, files: Sequence[HadoopFile]) -> 
     broken = []
     addresses = ((str(file.path.toString()), file) for file in files)
     named = sorted(addresses, key=itemgetter(0))  # folders list theirs in no order
-    with ThreadPoolExecutor(_AT_A_TIME) as pool:
+    with ThreadPoolExecutor(AT_A_TIME) as pool:
         answers = pool.map(partial(_columns, ask), (file.path for _, file in named))
         for (address, file), (columns, reason) in zip(named, answers, strict=True):
             if reason:

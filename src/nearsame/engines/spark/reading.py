@@ -7,25 +7,29 @@
    of a folder or a pattern have to have the same.
 4. A record that cannot be read has its text in a column of its own, UNREAD.
 5. A name that leads to a file is its path, whatever tables there are.
-6. Web archives are read by whoever knows them: here they are files, with their bytes where only Spark reaches these.
+6. A packed file of lines that does not begin as its name says is left out and reported; which ones break off further in
+   only shows when they are read, and whoever has found out names them.
+7. Web archives are read by whoever knows them: here they are files, with their bytes where only Spark reaches these.
 """
 
 import json
 import os
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from nearsame.engines.spark.failures import innermost, verdict
-from nearsame.engines.spark.footers import Footers, HadoopFile, footers
+from nearsame.engines.spark.footers import AT_A_TIME, Footers, HadoopFile, footers
 from nearsame.engines.spark.places import as_pattern, place_at
 from nearsame.errors import ColumnError, SourceError
+from nearsame.files.compressions import COMPRESSIONS, MOST_MAGIC, begins_as
 from nearsame.files.formats import FORMATS, WHOLE
 
-__all__ = ["UNREAD", "Given", "is_frame", "read"]
+__all__ = ["UNREAD", "Given", "is_frame", "packed_files", "read"]
 
 UNREAD = "nearsame_unread"
 _TEXTS = {"txt": "text", "text": "text"}  # a file is a document
@@ -64,8 +68,16 @@ def is_frame(source: Any) -> bool:
     return type(source).__module__.startswith("pyspark.sql") and hasattr(source, "mapInArrow")
 
 
-def read(session: Any, sources: Sequence[Any], *, strict: bool = False) -> list[Given]:
+def read(
+    session: Any, sources: Sequence[Any], *, strict: bool = False, torn: Mapping[str, str] | None = None
+) -> list[Given]:
     """The frames of some sources: DataFrames and tables first, then files, those that go together in one.
+
+    Args:
+        session: Spark's.
+        sources: DataFrames, paths and names of tables.
+        strict: Whether a file that cannot be read is an error.
+        torn: Addresses of packed files that break off, and why: they are left out.
 
     Raises:
         SourceError: One is a path that Spark cannot read.
@@ -79,7 +91,7 @@ def read(session: Any, sources: Sequence[Any], *, strict: bool = False) -> list[
             frames.append(Given(path, session.table(path)))
             continue
         form = _form(files, path)
-        schemas = files.footers(path, form) if form.kind in _OWN_PACKING else Footers({("", None): [path]}, ())
+        schemas = files.footers(path, form) if form.kind in _OWN_PACKING else files.whole(path, form, torn or {})
         broken += schemas.broken
         for common, paths in _by_columns(form, path, schemas).items():
             together[common] += paths
@@ -88,6 +100,20 @@ def read(session: Any, sources: Sequence[Any], *, strict: bool = False) -> list[
         raise SourceError(f"{file} cannot be read: {reason}", hint="Repair the file, or leave it out.")
     frames += [_loaded(session, form, paths, strict=strict) for form, paths in together.items()]
     return [replace(frames[0], broken=tuple(broken)), *frames[1:]] if frames else frames
+
+
+def packed_files(session: Any, sources: Sequence[Any]) -> tuple[list[str], Any]:
+    """The packed files of lines among some sources: (their addresses, a frame of them as of archives)."""
+    files, found = _Files(session), []
+    for path in (str(os.fspath(source)) for source in sources if not is_frame(source)):
+        form = None if _is_table(files, path) else _form(files, path)
+        if form is not None and form.is_packed:
+            every = (str(file.path.toString()) for file in files.listed(path, form))
+            found += [address for address in every if _kind(_name(address))[1] is not None]
+    if not found:
+        return [], None
+    reader = session.read.format(WHOLE)
+    return found, _whole_files(session, reader, _Form(WHOLE), [*map(as_pattern, found)]).frame
 
 
 def _is_table(files: "_Files", name: str) -> bool:
@@ -104,12 +130,13 @@ class _Form(NamedTuple):
     alone: bool = False
     ignored: int = 0
     base: str | None = None  # the folder whose subfolders are partitions
+    is_packed: bool = False  # whether some are packed, in formats that are not packed by themselves
 
 
 def _by_columns(form: _Form, path: str, schemas: Footers) -> dict[_Form, list[str]]:
     """How the files of a path are read: together where they have the same columns."""
     unmixed = not schemas.broken and (len(schemas.alike) <= 1 if form.alone else not schemas.alike)
-    if form.kind not in _OWN_PACKING or unmixed:
+    if unmixed if form.kind in _OWN_PACKING else schemas == _AS_IT_IS:
         return {form: [path]}
     if not form.alone:
         return {form._replace(columns=columns): [path] for columns, _ in schemas.alike}
@@ -118,6 +145,9 @@ def _by_columns(form: _Form, path: str, schemas: Footers) -> dict[_Form, list[st
         forms[_Form(form.kind, paths[0], alone=True, ignored=ignored, base=base)] = [*map(as_pattern, paths)]
         ignored = 0
     return forms
+
+
+_AS_IT_IS = Footers({}, ())
 
 
 def _loaded(session: Any, form: _Form, paths: list[str], *, strict: bool) -> Given:
@@ -187,8 +217,9 @@ def _form(files: "_Files", path: str) -> _Form:
     if kind is not None:
         files.require_packing(path, kind, {packing})
         if _GLOB.intersection(path) or not entries[0].isFile():
-            return _Form(kind, path, alone=True)
-        return _Form(kind, "" if kind in _OWN_PACKING else files.columns(path, kind))
+            return _Form(kind, path, alone=True, is_packed=_is_packed(kind, {packing}))
+        columns = "" if kind in _OWN_PACKING else files.columns(path, kind)
+        return _Form(kind, columns, is_packed=_is_packed(kind, {packing}))
     return _form_of_folder(files, path, entries)
 
 
@@ -208,7 +239,11 @@ def _form_of_folder(files: "_Files", path: str, entries: list[Any]) -> _Form:
     kind = kinds.pop()
     files.require_packing(path, kind, packings)
     pattern = f"*.{{{','.join(sorted(endings))}}}" if len(endings) > 1 else f"*.{endings.pop()}"
-    return _Form(kind, path, pattern, nested, alone=True, ignored=ignored)
+    return _Form(kind, path, pattern, nested, alone=True, ignored=ignored, is_packed=_is_packed(kind, packings))
+
+
+def _is_packed(kind: str, packings: set[str | None]) -> bool:
+    return kind not in _OWN_PACKING and _READERS[kind] != WHOLE and packings != {None}
 
 
 def _name(path: str) -> str:
@@ -268,6 +303,42 @@ class _Files:
 
     def footers(self, path: str, form: _Form) -> Footers:
         """What the files of a path, a folder or a pattern say of themselves."""
+        return footers(self.session, self.conf, form.kind, self.listed(path, form))
+
+    def whole(self, path: str, form: _Form, torn: Mapping[str, str]) -> Footers:
+        """The files of a path without packed ones that cannot be read, or are empty; none: as they are."""
+        if not form.is_packed:
+            return _AS_IT_IS
+        every = {str(file.path.toString()): file for file in self.listed(path, form)}
+        with ThreadPoolExecutor(AT_A_TIME) as pool:
+            heads = pool.map(self._odd, (file.path for file in every.values()))
+            odd = {
+                address: torn.get(address) if head is None else head for address, head in zip(every, heads, strict=True)
+            }
+        broken = tuple(sorted((address, odd[address] or "") for address in every if odd[address]))
+        good: dict[tuple[str, str | None], list[str]] = defaultdict(list)
+        for address in sorted(address for address in every if odd[address] is None):
+            good[form.columns, every[address].base].append(address)
+        same = sum(map(len, good.values())) == len(every) or not (good or broken)
+        return _AS_IT_IS if same else Footers(dict(good), broken)
+
+    def _odd(self, path: Any) -> str | None:
+        """Why a packed file cannot be read, by how it begins; nothing where it is empty, None where nothing is odd."""
+        compression = COMPRESSIONS.get(f".{_kind(str(path.getName()))[1]}")
+        if compression is None:
+            return None
+        with _mishaps():
+            stream = path.getFileSystem(self.conf).open(path)
+            try:
+                head = bytes(stream.readNBytes(MOST_MAGIC))
+            finally:
+                stream.close()
+        if not head:
+            return ""
+        return None if begins_as(head, compression) else f"not readable as {compression}"
+
+    def listed(self, path: str, form: _Form) -> list[HadoopFile]:
+        """The files of a path, a folder or a pattern that are of its format."""
         every = []
         for root in self.at(path):
             inside = [
@@ -278,14 +349,19 @@ class _Files:
             parted = not form.nested and any("=" in folder for folders, _ in inside for folder in folders)
             base = str(root.getPath().toString()) if parted else None
             every += [HadoopFile(place, base) for _, place in inside]
-        return footers(self.session, self.conf, form.kind, every)
+        return every
 
     def columns(self, path: str, kind: str) -> str:
         """What tells which columns a file has; files that agree are read together."""
         if kind == "text" or _READERS[kind] == WHOLE:
             return ""
-        with _mishaps():
-            return _named_by(self._first_line(path), kind)
+        try:
+            with _mishaps():
+                return _named_by(self._first_line(path), kind)
+        except SourceError:  # of a packed file that is torn: it is told when it is read
+            if _kind(_name(path))[1] is None:
+                raise
+            return ""
 
     def _first_line(self, path: str) -> str:
         place = self._path(path)
