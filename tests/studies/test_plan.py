@@ -11,7 +11,7 @@ from nearsame.sources import Columns, open_parts
 from nearsame.sources.reading import Reading
 from nearsame.sources.sampling import sample
 from nearsame.stages.keys.bands import collision_probability
-from nearsame.studies import plan
+from nearsame.studies import planned_corpus
 from nearsame.studies.contenders import listed
 from tests.oracle.measures import jaccard
 from tests.oracle.shingles import features
@@ -97,7 +97,7 @@ def test_drawn_pairs_estimate_what_looking_at_all_of_them_gives(monkeypatch):
     path = str(corpus_path())
     settings = dict(corpus=path, threshold=0.7, shingle_size=3, bands=20, rows=2)
     whole = ns.plan(**settings).expected
-    monkeypatch.setattr(plan, "_DRAWN", 20_000)
+    monkeypatch.setattr(planned_corpus, "_DRAWN", 20_000)
     drawn = ns.plan(**settings).expected
     assert (0, 20_000) == (whole.drawn, drawn.drawn)
     assert whole.similar == drawn.similar

@@ -89,7 +89,7 @@ def compare(ctx: click.Context, /, a: str, b: str, **given: Any) -> int:
     pages (.html, .xhtml, .mhtml), whose text is taken out first; one of them may be - for standard input. Exit code
     0: near-duplicates at the threshold, 1: not. Defaults stand in brackets.
     """
-    from nearsame.flow.page_reading import contents_of
+    from nearsame.flow.whole_texts import contents_of
     from nearsame.outputs import comparison, console
     from nearsame.outputs.report_page import ReportPage
     from nearsame.sources.whole import read_json, require_different

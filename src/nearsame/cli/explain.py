@@ -149,7 +149,6 @@ def _codes(ctx: click.Context, given: dict[str, Any]) -> "Explanation":
 
 
 def _texts(ctx: click.Context, given: dict[str, Any]) -> "Explanation":
-    from nearsame.sources.whole import read_json
     from nearsame.studies import explain as study
 
     if given["text"] is None:
@@ -157,13 +156,19 @@ def _texts(ctx: click.Context, given: dict[str, Any]) -> "Explanation":
     if given["turns"] is not None:
         raise ConfigError("--turns does nothing without --codes", hint="Leave it out.")
     texts = [text for text in (given["text"], given["other"]) if text is not None]
-    orders = read_json(given["orders"], "a list of lists of texts") if given["orders"] else None
+    orders = _orders(given["orders"]) if given["orders"] else None
     recipe = built(ctx.command, given)
     are_numbers = given["numbers"] or recipe.of_vectors
     sides: list[Any] = _read(texts, given, are_numbers=are_numbers)
     if are_numbers:
         sides = list(map(_numbers, sides))
     return study.explain(*sides, method=recipe, orders=orders)
+
+
+def _orders(file: str) -> Any:
+    from nearsame.sources.whole import read_json
+
+    return read_json(file, "a list of lists of texts")
 
 
 def _refuse_others(ctx: click.Context, option: str, known: tuple[str, ...]) -> None:
@@ -183,10 +188,6 @@ def _whole(text: str) -> int:
 
 def _read(texts: list[str], given: dict[str, Any], *, are_numbers: bool) -> list[str]:
     """What files and records hold, or the texts themselves."""
-    from nearsame.flow.page_reading import text_of_record, texts_of, with_pages
-    from nearsame.sources import Columns
-    from nearsame.sources.kinds import require_distinct
-
     ids, extract = given["ids"], given["extract"]
     if len(ids) > len(texts) == 1:
         texts = texts * 2
@@ -196,16 +197,33 @@ def _read(texts: list[str], given: dict[str, Any], *, are_numbers: bool) -> list
         if given[name] is not None and not ids:
             raise ConfigError(f"--{name.replace('_', '-')} does nothing without --id", hint="Leave it out.")
     rest = texts[len(ids) :]
-    require_distinct(texts)
+    if "-" in texts:
+        from nearsame.sources.kinds import require_distinct
+
+        require_distinct(texts)
     files = [text for text in rest if _is_file(text)]
     if not are_numbers:
         _refuse_records(files)
     if extract is not None and not files and not ids:
         raise ConfigError(f"--extract {extract} does nothing to a text", hint="Name a web page, or leave it out.")
-    columns = with_pages(Columns(given["text_column"], given["id_column"]), {"extract": extract})
-    chosen = [text_of_record(*each, columns) for each in zip(texts, ids, strict=False)]
-    contents = dict(zip(files, texts_of(files, None if ids else extract), strict=True)) if files else {}
+    chosen = _chosen(texts, given) if ids else []
+    contents = _contents(files, None if ids else extract) if files else {}
     return [*chosen, *(contents.get(text, text) for text in rest)]
+
+
+def _chosen(texts: list[str], given: dict[str, Any]) -> list[str]:
+    """The texts of the records that --id names."""
+    from nearsame.flow.page_reading import text_of_record, with_pages
+    from nearsame.sources import Columns
+
+    columns = with_pages(Columns(given["text_column"], given["id_column"]), {"extract": given["extract"]})
+    return [text_of_record(*each, columns) for each in zip(texts, given["ids"], strict=False)]
+
+
+def _contents(files: list[str], extract: Any) -> dict[str, str]:
+    from nearsame.flow.whole_texts import texts_of
+
+    return dict(zip(files, texts_of(files, extract), strict=True))
 
 
 def _refuse_records(files: list[str]) -> None:

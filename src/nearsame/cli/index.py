@@ -101,7 +101,7 @@ def query(where: str, text: str | None, **given: Any) -> int:
     whether there are matches or not. Defaults stand in brackets.
     """
     _check_query(text, given)
-    from nearsame.flow.page_reading import texts_of
+    from nearsame.flow.whole_texts import texts_of
     from nearsame.index.index import Index
     from nearsame.outputs import console, lookups
     from nearsame.outputs.report_page import ReportPage

@@ -71,27 +71,44 @@ def plan(ctx: click.Context, /, **given: Any) -> None:
     that its own similarities would give. Defaults stand in brackets.
     """
     settings = _settings(ctx.command, given)
-    from nearsame.outputs import console, plans, plots, reports
-
     if given["overwrite"] and given["plot"] is None and given["report"] is None:
         raise ConfigError("--overwrite does nothing without --plot or --report", hint="Leave it out.")
+    if given["plot"] is not None or given["report"] is not None:
+        _require_files(given)
+    made: Any = _simhash(given, settings) if given["simhash"] else _bands(given, settings)
+    if given["plot"] is not None or given["report"] is not None:
+        _write_files(made, given)
+    if given["as_json"]:
+        from nearsame.outputs import console
+
+        console.print_json(made.record())
+    else:
+        from nearsame.outputs import plans
+
+        text = plans.simhash_text if given["simhash"] else plans.plan_text
+        width = min(shutil.get_terminal_size().columns, 80)
+        click.echo(text(made, ascii_only=lacks_bars(sys.stdout.encoding), width=width), nl=False)
+
+
+def _require_files(given: dict[str, Any]) -> None:
+    """Refuse names that say no format, and what is missing to draw, before anything is computed."""
+    from nearsame.outputs import plots, reports
+
     if given["report"] is not None:
         reports.require_report(given["report"])
-        plots.altair()
     if given["plot"] is not None:
         plots.check_name(given["plot"])
-        plots.altair()
-    text, draw = (plans.simhash_text, plots.simhash_chart) if given["simhash"] else (plans.plan_text, plots.plan_chart)
-    made: Any = _simhash(given, settings) if given["simhash"] else _bands(given, settings)
+    plots.altair()
+
+
+def _write_files(made: Any, given: dict[str, Any]) -> None:
+    from nearsame.outputs import plots, reports
+
     if given["plot"] is not None:
+        draw = plots.simhash_chart if given["simhash"] else plots.plan_chart
         plots.write_chart(draw(made), given["plot"], overwrite=given["overwrite"])
     if given["report"] is not None:
         reports.write_report(made, given["report"], overwrite=given["overwrite"])
-    if given["as_json"]:
-        console.print_json(made.record())
-    else:
-        width = min(shutil.get_terminal_size().columns, 80)
-        click.echo(text(made, ascii_only=lacks_bars(sys.stdout.encoding), width=width), nl=False)
 
 
 def _settings(command: click.Command, given: dict[str, Any]) -> dict[str, Any]:

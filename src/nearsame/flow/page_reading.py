@@ -1,11 +1,10 @@
-"""How web pages (and records that are very long) are read: the settings, checked, and the text of a single page.
+"""How web pages (and records that are very long) are read: the settings, checked, and the text of a single record.
 
 1. A setting that nothing is done with is refused, never ignored.
 2. One page becomes the same text here as among many: by the same stage.
 """
 
 import codecs
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -16,26 +15,20 @@ import pyarrow.compute as pc
 from nearsame.engines.sharing import Sharing
 from nearsame.engines.space import num_bytes
 from nearsame.errors import ConfigError, SourceError
-from nearsame.files.systems import File, suffixed_name
 from nearsame.flow.options import TextOptions
-from nearsame.recipes.choices import Extract
 from nearsame.sources import MAX_DOCUMENT, MAX_RECORD, Columns, Skipped, open_parts
 from nearsame.sources.base import apart, into
-from nearsame.sources.page_records import as_pages, is_page, page_of_file
+from nearsame.sources.page_records import as_pages
 from nearsame.sources.reading import Reading
 from nearsame.sources.sampling import DocumentSample, sample
-from nearsame.sources.whole import read_text
-from nearsame.stages.texts.page_content import MAIN, PageContent
-from nearsame.stages.texts.page_text import PageTexts, content_of
+from nearsame.stages.texts.page_text import PageTexts
 
 __all__ = [
-    "contents_of",
     "reading_settings",
     "refuse_idle",
     "require_pages",
     "sampled",
     "text_of_record",
-    "texts_of",
     "with_encoding",
     "with_max_record",
     "with_pages",
@@ -138,28 +131,6 @@ def sampled(reading: Reading, most: int | None) -> DocumentSample:
         return sample(reading, most, extract=extract)
 
 
-def texts_of(paths: Sequence[str], extract: Extract | None = None) -> list[str]:
-    """The text of each file that is one document: of a web page (by its name), what `extract` takes out of it."""
-    return [content.text for content in contents_of(paths, extract)]
-
-
-def contents_of(paths: Sequence[str], extract: Extract | None = None) -> list[PageContent]:
-    """The same with where the text was found.
-
-    Raises:
-        SourceError: One cannot be read.
-        ConfigError: `extract` is given, and none of them is a web page.
-    """
-    kinds = [None if path == "-" else is_page(suffixed_name(path)) for path in paths]
-    if extract is not None and not any(kinds):
-        message = f"extract={extract!r} does nothing: not web pages by their names: {' and '.join(paths)}"
-        raise ConfigError(message, hint="Name a file that ends in .html, .xhtml or .mhtml, or leave it out.")
-    return [
-        PageContent(read_text(path), MAIN) if kind is None else _content_of_page(path, kind, extract or "main")
-        for path, kind in zip(paths, kinds, strict=True)
-    ]
-
-
 def text_of_record(source: str, wanted: str, columns: Columns) -> str:
     """The text of the first record that has this id; one that has none of its own is called `file:position`.
 
@@ -186,13 +157,3 @@ def text_of_record(source: str, wanted: str, columns: Columns) -> str:
     unread = f"; {len(skipped):,} records cannot be read" if skipped else ""
     hint = f"Give an id as its records have them: the first is {known!r}." if known else "There is no record in it."
     raise SourceError(f"{source} has no record with the id {wanted!r}{unread}", hint=hint)
-
-
-def _content_of_page(path: str, kind: str, extract: Extract) -> PageContent:
-    with File(path).open() as raw:
-        data = raw.read()
-    try:
-        page = page_of_file(data, kind, Columns(max_document=max(len(data), 1)))
-    except ValueError as error:
-        raise SourceError(f"{path}: {error}", hint="Save the page again.") from None
-    return content_of(page.body or b"", page.charset, page.mime, extract)

@@ -18,7 +18,6 @@ from nearsame.engines.base import Stage
 from nearsame.errors import ConfigError
 from nearsame.flow.steps import steps
 from nearsame.recipes.methods import Cosine, Digest, Hyperplane, Jaccard, Method, MinHash, ModP, SimHash
-from nearsame.sources.frequencies import read_frequencies
 from nearsame.stages.features.digests import digest_bytes
 from nearsame.stages.features.frequencies import FrequencyTable
 from nearsame.stages.sketches.simhash import SimHashCodes
@@ -112,6 +111,8 @@ def frequencies_of(recipe: Cosine | SimHash, *, ready_items: bool = False) -> Fr
     if recipe.frequencies is None:
         message = "weights=tfidf needs a corpus: how rare a feature is cannot be told from one text"
         raise ConfigError(message, hint="Give the frequencies.parquet that a run with --weights tfidf wrote.")
+    from nearsame.sources.frequencies import read_frequencies  # noqa: PLC0415  (few have such a table, and it is Parquet)
+
     record = {**recipe.features, "ready_items": ready_items}
     return FrequencyTable.of(read_frequencies(recipe.frequencies), recipe.frequencies, record)
 

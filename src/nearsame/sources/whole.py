@@ -10,7 +10,6 @@ from nearsame.errors import ConfigError, SourceError
 from nearsame.files.compressions import COMPRESSIONS
 from nearsame.files.inputs import is_folder
 from nearsame.files.systems import File, is_url, suffixed_name
-from nearsame.sources.standard_input import plain_input
 from nearsame.sources.streams import BrokenStreamError, chunks, without_bom
 
 __all__ = ["read_json", "read_text", "require_different", "utf8"]
@@ -23,6 +22,8 @@ def read_text(path: str, stdin: BinaryIO | None = None) -> str:
         SourceError: It cannot be read, breaks off, or is not UTF-8.
     """
     if path == "-":
+        from nearsame.sources.standard_input import plain_input  # noqa: PLC0415  (it recognises formats of records)
+
         with plain_input(stdin) as given:
             return utf8(given.read(), "standard input")
     if not is_url(path) and is_folder(path):

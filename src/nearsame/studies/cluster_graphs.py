@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from nearsame import schemas
 from nearsame.answers.reports import ClusterGraph
-from nearsame.flow.pipeline import steps
+from nearsame.flow.steps import steps
 from nearsame.recipes.counterparts import as_sets
 from nearsame.recipes.methods import Method
 from nearsame.stages.pairs import likeness

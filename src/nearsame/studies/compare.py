@@ -18,8 +18,8 @@ from nearsame import arrow, schemas
 from nearsame.answers.comparisons import ComparedText, Comparison, Measured, Passage
 from nearsame.engines.base import Stage
 from nearsame.errors import ConfigError
-from nearsame.flow.pipeline import steps
 from nearsame.flow.sketching import frequencies_of
+from nearsame.flow.steps import steps
 from nearsame.recipes.arguments import checked
 from nearsame.recipes.choices import MeasureName, MethodName
 from nearsame.recipes.counterparts import as_codes, as_sets

@@ -8,7 +8,7 @@ import numpy as np
 
 from nearsame.answers.reports import SampledBin, SimilarityBin
 from nearsame.arrow import Int64s
-from nearsame.flow.pipeline import steps
+from nearsame.flow.steps import steps
 from nearsame.recipes.methods import Method
 
 __all__ = ["bins", "cluster_table", "curve", "grid", "sampled_bins", "sizes"]

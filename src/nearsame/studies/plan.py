@@ -1,64 +1,36 @@
 """What a choice of bands, or of k, will find and miss, before a run: plan and plan_simhash.
 
 1. A plan is a computation from formulas (stages/keys/curves.py); a corpus adds what its own similarities make of them.
-2. Of a corpus, pairs from `listed_from` on are listed by the exact join; lower ones are estimated from random pairs
-   that are compared exactly. Numbers are scaled from pairs of the sample to pairs of the corpus.
-3. Identical documents are one before keys are made: they are not candidates. In a sample fewer meet their like than in
-   the corpus, so for corpora with many copies the expected candidates are an upper estimate.
+2. What reads and joins a corpus is `planned_corpus`, and loads when there is one: a plan without has no use for it.
 """
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Unpack
+from dataclasses import replace
+from typing import Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
-from nearsame.answers.findings import CurvePoint, Expected, Plan, PlanCurve, SearchCost, Shape, SimHashPlan
-from nearsame.clock import Clock
-from nearsame.engines.local import Local
+from nearsame.answers.findings import CurvePoint, Plan, PlanCurve, SearchCost, Shape, SimHashPlan
 from nearsame.errors import ConfigError
-from nearsame.files.inputs import several
-from nearsame.flow import pipeline, templates
-from nearsame.flow.arrays import Arrays
-from nearsame.flow.corpus import Question
 from nearsame.flow.options import TextOptions
-from nearsame.flow.page_reading import sampled, with_pages
 from nearsame.recipes.arguments import checked
 from nearsame.recipes.choices import JudgedBy
-from nearsame.recipes.methods import Jaccard, MinHash, Shingled
+from nearsame.recipes.methods import MinHash
 from nearsame.recipes.settings import MinHashSettings, given_settings
-from nearsame.sources import Columns, open_parts
-from nearsame.sources.reading import Reading
-from nearsame.sources.sampling import DocumentSample
-from nearsame.stages.clusters.policies import Keep
 from nearsame.stages.keys import blocks, curves
 from nearsame.stages.keys.bands import choose_bands, collision_probability, drawn_from, offers
-from nearsame.stages.pairs.expand import Groups
-from nearsame.stages.pairs.given_pairs import Features, Gather
 
 __all__ = ["plan", "plan_simhash"]
 
 Floats = npt.NDArray[np.float64]
 
-_LISTED_FROM = 0.5
-_MOST_LISTED = 20_000_000
-_DRAWN = 200_000
-_BINS = 20
 _SIMILARITIES = (0.7, 0.8, 0.85, 0.9, 0.95, 0.98, 0.99)
 _STEPS = np.arange(101) / 100
 _MOST_BITS = 4096
 _MOST_BESIDE = 5
 _ASKED = "asked for"
-
-
-class _Offered(NamedTuple):
-    """Similarities of pairs of different documents, and how many pairs of the sample each stands for."""
-
-    similarities: Floats
-    weights: Floats
-    listed_from: float
-    drawn: int
+_OF_PAGES = ("html_column", "extract", "max_document")
 
 
 class PlanOptions(TextOptions, MinHashSettings, total=False):
@@ -93,10 +65,9 @@ def plan(
         >>> plan(rows=5).shape.bands
         12
     """
-    columns = with_pages(Columns(text=options["text_column"]), options)
-    if corpus is None and (columns.asked_of_pages or columns.html):
-        given = "html_column" if columns.html else columns.asked_of_pages[0]
-        raise ConfigError(f"{given} does nothing without a corpus", hint="Name a source, or leave it out.")
+    useless = next((name for name in _OF_PAGES if options.get(name) is not None), None)
+    if corpus is None and useless is not None:
+        raise ConfigError(f"{useless} does nothing without a corpus", hint="Name a source, or leave it out.")
     settings = given_settings(options, MinHashSettings)
     alone = ("bands" in settings) != ("rows" in settings)
     side = {name: settings.pop(name) for name in ("bands", "rows") if alone and name in settings}
@@ -110,8 +81,7 @@ def plan(
         raise ConfigError(f"{odd} in also is not (bands, rows)", hint="Write it as in (15, 5).")
     beside, taken = [_beside(recipe, *pair) for pair in _few(also)], {(bands, rows), *also}
     shape = _shape(threshold, bands, rows, "used", pool)
-    sample = None if corpus is None else _read(corpus, columns, sample_size)
-    return Plan(
+    made = Plan(
         threshold=threshold,
         recall=recipe.recall,
         num_perm=recipe.num_perm,
@@ -120,12 +90,17 @@ def plan(
         others=(*beside, *(one for one in _others(recipe) if (one.bands, one.rows) not in taken)),
         curve=_points(_STEPS, collision_probability(_STEPS, bands, rows, pool)),
         misses=_misses(threshold, bands, rows, pool),
-        expected=None if sample is None else _expected(recipe, shape, sample),
         also=tuple(
             PlanCurve(f"{b} x {r}", _points(_STEPS, collision_probability(_STEPS, b, r, pool))) for b, r in also
         ),
-        notes=() if sample is None else _templates(recipe, sample),
     )
+    if corpus is None:
+        return made
+    from nearsame.studies import planned_corpus  # noqa: PLC0415  (the flow and its engine: most plans are of no corpus)
+
+    sample = planned_corpus.read(corpus, options, sample_size)
+    expected = planned_corpus.expected(recipe, shape, sample)
+    return replace(made, expected=expected, notes=planned_corpus.template_notes(recipe, sample))
 
 
 @checked
@@ -283,106 +258,3 @@ def _misses(threshold: float, bands: int, rows: int, pool: int | None) -> tuple[
 
 def _points(similarities: Floats, chances: Floats) -> tuple[CurvePoint, ...]:
     return tuple(CurvePoint(*point) for point in zip(similarities.tolist(), chances.tolist(), strict=True))
-
-
-def _read(corpus: Any, columns: Columns, most: int) -> DocumentSample:
-    if most < 2:
-        raise ConfigError(f"sample_size={most} is below 2", hint="Look at two documents or more.")
-    return sampled(Reading(open_parts(several(corpus), columns=columns), columns), most)
-
-
-def _expected(recipe: MinHash, shape: Shape, sample: DocumentSample) -> Expected:
-    """Candidates and misses among the pairs of a corpus."""
-    threshold = float(recipe.threshold)
-    num, total = len(sample.table), sample.num_documents
-    offered = _offered(recipe, sample)
-    scale = total * (total - 1) / max(1, num * (num - 1))
-    weights = offered.weights * scale
-    chances = collision_probability(offered.similarities, shape.bands, shape.rows, drawn_from(recipe))
-    drawn = offered.weights > 1
-    spread = float(np.sqrt((drawn * chances**2).sum()) * (offered.weights.max(initial=0.0) if drawn.any() else 0.0))
-    similar = offered.similarities >= threshold
-    edges = [round(i / _BINS, 2) for i in range(_BINS + 1)]
-    counts, _ = np.histogram(offered.similarities, edges, weights=weights * (offered.similarities > 0))
-    return Expected(
-        documents=total,
-        sampled=num,
-        pairs=total * (total - 1) // 2,
-        histogram=tuple(zip(edges[:-1], edges[1:], counts.tolist(), strict=True)),
-        listed_from=offered.listed_from,
-        drawn=offered.drawn,
-        candidates=float((weights * chances).sum()),
-        candidates_error=spread * scale,
-        similar=float(weights[similar].sum()),
-        missed=float((weights * (1 - chances))[similar].sum()),
-    )
-
-
-def _offered(recipe: MinHash, sample: DocumentSample) -> _Offered:
-    """The similarities of different documents: of all pairs, or of those from `_LISTED_FROM` on and a draw below."""
-    exact, engine = _exact(recipe, min(_LISTED_FROM, float(recipe.threshold))), Local()
-    try:
-        features, rows = _distinct(exact, sample, engine)
-        if rows.size * (rows.size - 1) // 2 <= _DRAWN:
-            a, b = np.triu_indices(rows.size, 1)
-            similarities = features.similarity(rows[a], rows[b])
-            return _Offered(similarities, np.ones(similarities.size), 0.0, 0)
-        listed = _listed(exact, sample, engine)
-    finally:
-        engine.close()
-    drawn = features.similarity(*(rows[side] for side in _random_pairs(rows.size, _DRAWN)))
-    low = drawn[drawn < float(exact.threshold)]
-    weight = rows.size * (rows.size - 1) / 2 / _DRAWN
-    weights = np.concatenate([np.ones(listed.size), np.full(low.size, weight)])
-    return _Offered(np.concatenate([listed, low]), weights, float(exact.threshold), _DRAWN)
-
-
-def _exact(recipe: MinHash, threshold: Any) -> Jaccard:
-    """The exact join from a threshold on."""
-    return Jaccard(threshold=threshold, **{name: getattr(recipe, name) for name in Shingled.model_fields})
-
-
-def _distinct(recipe: Jaccard, sample: DocumentSample, engine: Local) -> tuple[Features, npt.NDArray[np.int64]]:
-    """The features of all documents, and the rows that represent the different ones that have any."""
-    flow = engine.load(_reading(sample))
-    for stage in pipeline.steps(recipe).features:
-        flow = engine.map(flow, stage)
-    flow = engine.keep(flow)
-    rows = np.arange(len(sample.table))
-    best = engine.collapse(flow, rows)
-    features = Gather.close(engine.fold(flow, Gather()))
-    return features, rows[(best == rows) & (np.diff(features.offsets) > 0)]
-
-
-def _listed(recipe: Jaccard, sample: DocumentSample, engine: Local) -> Floats:
-    """The similarities of all pairs of different documents from the recipe's threshold on."""
-    state = pipeline.prepare(Arrays(_reading(sample), engine, Keep.parse("first")), recipe, Clock())
-    parts = pipeline.join(
-        state, Question(recipe.threshold, "pairs"), Groups(state.corpus.best, star=True), _MOST_LISTED
-    )
-    similarities = np.concatenate([part.similarity for part in parts])
-    return similarities[similarities < 1.0]
-
-
-def _templates(recipe: MinHash, sample: DocumentSample) -> tuple[str, ...]:
-    """What there is to say of templates among the documents that would go."""
-    exact, engine = _exact(recipe, recipe.threshold), Local()
-    try:
-        state = pipeline.prepare(Arrays(_reading(sample), engine, Keep.parse("first")), exact, Clock())
-        decided = pipeline.decide(state, Question(exact.least), Clock())
-        texts, times = sample.table.column("text"), sample.num_documents / max(1, len(sample.table))
-        return templates.warnings(state, decided, lambda rows: texts.take(pa.array(rows)).to_pylist(), Clock(), times)
-    finally:
-        engine.close()
-
-
-def _reading(sample: DocumentSample) -> Reading:
-    return Reading(open_parts([sample.table], columns=Columns()), Columns())
-
-
-def _random_pairs(num: int, most: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Pairs of different numbers below `num`, drawn with replacement; always the same ones."""
-    chance = np.random.Generator(np.random.PCG64(0))
-    a = chance.integers(0, num, most)
-    b = chance.integers(0, num - 1, most)
-    return a, b + (b >= a)

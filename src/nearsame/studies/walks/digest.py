@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from nearsame import arrow
 from nearsame.answers.comparisons import Explanation, Step
-from nearsame.flow.pipeline import steps
+from nearsame.flow.steps import steps
 from nearsame.recipes.methods import Digest
 from nearsame.stages.features.digests import FORGEABLE, TextDigests
 from nearsame.stages.texts.raw import Texts

@@ -11,7 +11,7 @@ import pyarrow as pa
 from nearsame import arrow, schemas
 from nearsame.answers.comparisons import Explanation, Step
 from nearsame.errors import ConfigError
-from nearsame.flow.pipeline import steps
+from nearsame.flow.steps import steps
 from nearsame.recipes.methods import Hyperplane
 from nearsame.stages.features.vectors import RoundedVectors
 from nearsame.stages.keys.slices import SliceKeys, bit_agrees, meeting_probability

@@ -10,7 +10,7 @@ import pyarrow as pa
 from nearsame import arrow, schemas
 from nearsame.answers.comparisons import Explanation, Step
 from nearsame.errors import ConfigError
-from nearsame.flow.pipeline import steps
+from nearsame.flow.steps import steps
 from nearsame.kernels.minhash import band_keys
 from nearsame.recipes.methods import MinHash
 from nearsame.stages.keys.bands import BandKeys

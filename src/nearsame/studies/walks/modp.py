@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from nearsame.answers.comparisons import Explanation, Step
-from nearsame.flow.pipeline import steps
+from nearsame.flow.steps import steps
 from nearsame.recipes.methods import ModP
 from nearsame.stages.pairs import likeness
 from nearsame.stages.sketches.modp import Fingerprints

@@ -17,7 +17,7 @@ from nearsame import arrow, schemas
 from nearsame.answers.comparisons import Step
 from nearsame.engines.base import Stage
 from nearsame.errors import ConfigError
-from nearsame.flow.pipeline import steps
+from nearsame.flow.steps import steps
 from nearsame.kernels import sets, unicode
 from nearsame.recipes.methods import Containment, Cosine, Jaccard, MinHash, ModP, Shingling
 from nearsame.stages.features.shingles import ShingleSets

@@ -11,8 +11,8 @@ import xxhash
 
 from nearsame.answers.comparisons import Explanation, Step
 from nearsame.errors import ConfigError
-from nearsame.flow.pipeline import steps
 from nearsame.flow.sketching import frequencies_of
+from nearsame.flow.steps import steps
 from nearsame.recipes.methods import SimHash
 from nearsame.stages.features.weighted import TextFeatures
 from nearsame.stages.pairs import likeness

@@ -13,7 +13,7 @@ import pyarrow as pa
 from nearsame import arrow
 from nearsame.answers.comparisons import Explanation, Step
 from nearsame.engines.local import Flow, Local
-from nearsame.flow.pipeline import steps
+from nearsame.flow.steps import steps
 from nearsame.recipes.methods import Cosine
 from nearsame.stages.keys.prefix import ItemCounts
 from nearsame.stages.pairs import likeness
