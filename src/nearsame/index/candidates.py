@@ -142,11 +142,13 @@ def rank(ascending: Int64s) -> Int64s:
 
 def _counted(a: Int64s, b: Int64s) -> tuple[Int64s, Int64s, Int64s]:
     """(a, b, how often) of each pair, ascending."""
-    if not a.size:
-        return a, b, a
+    if a.size < 2:  # most questions meet one document, or none
+        return a, b, np.ones(a.size, np.int64)
     order = np.lexsort((b, a))
     a, b = a[order], b[order]
     new = np.ones(a.size, np.bool_)
     new[1:] = (a[1:] != a[:-1]) | (b[1:] != b[:-1])
     starts = np.flatnonzero(new)
-    return a[new], b[new], np.diff(np.append(starts, a.size))
+    times = np.empty(starts.size, np.int64)
+    times[:-1], times[-1] = starts[1:] - starts[:-1], a.size - starts[-1]
+    return a[starts], b[starts], times

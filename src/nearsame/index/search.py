@@ -153,6 +153,8 @@ def mosts(facets: Sequence[Facet], most: int) -> list[int]:
 
 def _first_of_each(pairs: Pairs) -> Pairs:
     """Of each document the smallest number."""
+    if pairs[0].size < 2:
+        return pairs
     a, b = unique_pairs(*pairs)
     new = np.ones(a.size, np.bool_)
     new[1:] = a[1:] != a[:-1]
@@ -177,9 +179,10 @@ def _verified(facet: Facet, items: Any, pairs: Pairs, places: dict[int, int]) ->
     rows = np.fromiter((places.get(number, -1) for number in numbers.tolist()), np.int64, numbers.size)
     scored = _scored(facet, facet.bound, items, documents, rows)
     similar = np.flatnonzero((scored[:, 0] >= 0) & (rows >= 0))
-    values = scored[similar, 0] / scored[similar, 1]
-    order = np.lexsort((numbers[similar], -values, documents[similar]))
-    documents, numbers, values = documents[similar][order], numbers[similar][order], values[order]
+    documents, numbers, values = documents[similar], numbers[similar], scored[similar, 0] / scored[similar, 1]
+    if similar.size > 1:
+        order = np.lexsort((numbers, -values, documents))
+        documents, numbers, values = documents[order], numbers[order], values[order]
     columns = (documents, numbers, values, rank(documents))
     return [(at, Hit(*hit), place) for at, *hit, place in zip(*(column.tolist() for column in columns), strict=True)]
 
