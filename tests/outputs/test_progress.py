@@ -171,3 +171,26 @@ def test_the_logger_has_the_lines_where_nobody_watches(clock, caplog, capsys):
     said = ["reading: 5,000 documents, 5.0 MB, 1.7 MB/s", "of note"]
     assert (1, said) == (found.stats.removed, [record.getMessage() for record in caplog.records])
     assert ("", "") == tuple(capsys.readouterr())
+
+
+def _migrated(monkeypatch, folder):
+    """Only the call: an index of an older format is another test's."""
+    monkeypatch.setattr("nearsame.index.migrating.migrate", lambda _, *, progress, **__: progress.note("migrating"))
+    return ns.Index.migrate(folder / "seen.ns")
+
+
+_WATCHED = {
+    "leaks": lambda _, __: ns.leaks(["a rose is a rose"], [{"question": "which rose is a rose that is a rose"}]),
+    "codes": lambda _, folder: ns.codes(["a rose is a rose"], folder / "codes.parquet"),
+    "to_label": lambda _, __: ns.to_label(["a rose is a rose is a rose", "a rose is a rose is a daisy"]),
+    "migrate": _migrated,
+}
+
+
+@pytest.mark.parametrize("question", _WATCHED)
+def test_every_question_tells_the_logger_where_nobody_watches(question, monkeypatch, caplog, tmp_path):
+    """Not only dedup and pairs."""
+    monkeypatch.setattr(steps, "_EVERY_SECONDS", 0)
+    with caplog.at_level("INFO", "nearsame"):
+        _WATCHED[question](monkeypatch, tmp_path)
+    assert [] != [record for record in caplog.records if record.name == "nearsame"]

@@ -17,7 +17,7 @@ import numpy as np
 
 from nearsame import stores
 from nearsame.answers.matches import Added
-from nearsame.clock import Progress, Silent
+from nearsame.clock import Progress
 from nearsame.errors import ConfigError
 from nearsame.files.inputs import Inputs, is_address
 from nearsame.flow.options import SourceOptions
@@ -30,6 +30,7 @@ from nearsame.index.questions import Questions, named
 from nearsame.index.recipe import facets_of, require_same, written
 from nearsame.index.shelves import pack
 from nearsame.outputs.apart import require_apart
+from nearsame.outputs.steps import logged
 from nearsame.recipes.arguments import checked
 from nearsame.recipes.choices import IndexMethodName, StoreKind
 from nearsame.recipes.methods import Method
@@ -163,7 +164,7 @@ class Index(Questions):
             IndexMismatchError: It stores no texts, or its settings cannot be read; the hint says what is needed.
             StoreError: It is of another format, damaged, or in use.
         """
-        return migrating.migrate(os.fspath(where), timeout_seconds=timeout_seconds, progress=progress or Silent())
+        return migrating.migrate(os.fspath(where), timeout_seconds=timeout_seconds, progress=logged(progress))
 
     def __enter__(self) -> Self:
         return self

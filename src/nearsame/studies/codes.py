@@ -27,6 +27,7 @@ from nearsame.flow.page_reading import require_pages, with_encoding, with_max_re
 from nearsame.flow.sketching import Sketching, sketching
 from nearsame.outputs import tables
 from nearsame.outputs.folder import appearing, require_place
+from nearsame.outputs.steps import logged
 from nearsame.recipes.arguments import checked, require_number
 from nearsame.recipes.choices import MethodName
 from nearsame.recipes.methods import Method, as_recipe
@@ -105,7 +106,7 @@ def codes(
         require_number("threads", options["threads"], 1)
     if not os.fspath(output).endswith(".parquet"):
         raise OutputError(f"{output} is not a Parquet file", hint="Name one that ends in .parquet.")
-    lenient, clock = not options["strict"], Clock(options["progress"])
+    lenient, clock = not options["strict"], Clock(logged(options["progress"]))
     parts = open_parts(several(source), columns=columns, without_extras=lenient)
     reading = Reading(parts, columns, progress=clock.progress, strict=options["strict"])
     require_pages(reading)

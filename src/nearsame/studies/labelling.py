@@ -16,11 +16,11 @@ import pyarrow as pa
 
 from nearsame.answers.labels import ToLabel
 from nearsame.arrow import Rows
-from nearsame.clock import Silent
 from nearsame.errors import ConfigError, TooManyPairsError
 from nearsame.files.inputs import Inputs
 from nearsame.flow.options import DocumentOptions, ThreadOptions, WatchOptions
 from nearsame.flow.page_reading import with_pages
+from nearsame.outputs.steps import logged
 from nearsame.recipes.arguments import checked, require_number
 from nearsame.recipes.methods import by_name
 from nearsame.recipes.settings import ShingleSettings, given_settings
@@ -71,7 +71,7 @@ def to_label(source: Any, *, number: int = 100, **options: Unpack[ToLabelOptions
     shingles = {"shingle_size": 3, **given_settings(options, ShingleSettings)}
     columns = with_pages(Columns(text=options["text_column"], id=options["id_column"]), options)
     taken = read_sample(source, None, columns, options["sample_size"])
-    (options["progress"] or Silent()).begin("pairs")
+    logged(options["progress"]).begin("pairs")
     pairs, floor = _listed(taken.table, shingles, options["threads"])
     random = np.random.Generator(np.random.PCG64(options["seed_of_draw"]))
     drawn, weights = _drawn(_strata(pairs.similarity), number, random)

@@ -21,6 +21,7 @@ from nearsame.flow.calls import asked_of, names_given, of_command
 from nearsame.flow.checks import chosen_spark
 from nearsame.flow.options import DocumentOptions, EngineOption, FileOptions, StrictOptions, ThreadOptions
 from nearsame.flow.page_reading import require_pages, with_encoding, with_max_record, with_pages
+from nearsame.outputs.steps import logged
 from nearsame.recipes.arguments import checked, refuse_on_spark, require_number
 from nearsame.recipes.leaks import LeakRule
 from nearsame.recipes.methods import Digest
@@ -111,7 +112,7 @@ def leaks(train: Any, evals: Any, **options: Unpack[LeakOptions]) -> Leaks:
     )
     if options["threads"] is not None:
         require_number("threads", options["threads"], 1)
-    clock, named = Clock(options["progress"]), named_sources(evals)
+    clock, named = Clock(logged(options["progress"])), named_sources(evals)
     require_distinct([*several(train), *(source for _, source in named)])
     columns = _columns(options)
     engine = None if options["engine"] is None else chosen_spark(options)
@@ -171,7 +172,7 @@ def _search_on_spark(
     """The same of what Spark reads: the documents, LEAKS, and the bytes of their texts."""
     from nearsame.frames.request import Request  # noqa: PLC0415  (only those who ask for it)
 
-    request = Request(engine, Digest(), columns, Clock(options["progress"]), options["strict"])
+    request = Request(engine, Digest(), columns, Clock(logged(options["progress"])), options["strict"])
     documents = request.leaks(train, stage)
     if options["strict"] and documents.notes:
         raise SourceError(documents.notes[0], hint="Fix them, or leave out strict.")
