@@ -332,6 +332,35 @@ def test_a_column_that_a_benchmark_has_not_is_refused() -> None:
         ns.leaks(["a"], EVALS, eval_columns=["question"])
 
 
+@pytest.mark.parametrize(
+    ("wanted", "message", "hint"),
+    [
+        (["question", "anwser", "line"], "no benchmark has a column 'anwser'", "Did you mean answer?"),
+        (["question", "line", "melody"], "no benchmark has a column 'melody'", "Choose of: id, question, answer, line"),
+        (
+            ["line.text", "question", "line"],
+            "no benchmark has a column 'line.text'",
+            "Did you mean line? There are: id,",
+        ),
+    ],
+)
+def test_a_column_that_no_benchmark_has_is_refused_beside_others(wanted: list[str], message: str, hint: str) -> None:
+    """A name with a wrong letter would leave a column out without a word."""
+    with pytest.raises(ColumnError, match=message) as refused:
+        ns.leaks(["a"], EVALS, eval_columns=wanted)
+    assert hint in refused.value.hint
+
+
+def test_columns_may_be_those_of_one_benchmark_or_hold_no_text() -> None:
+    """What a benchmark has is known by its path, whatever it holds; the id is looked for where it is asked for."""
+    evals = {
+        "quiz": [{"id": ROAD, "q": {"text": QUESTION, "hint": None}}],
+        "songs": [{"line": [[{"of": 1}]], "id": "a"}],
+    }
+    found = ns.leaks([ROAD, QUESTION], evals, eval_columns=["q.text", "q.hint", "line.of", "id"])
+    assert {"id", "q.text"} == set(found.spans.column("column").to_pylist())
+
+
 def test_what_cannot_be_read_is_counted_on_both_sides(tmp_path: Path) -> None:
     """And with strict it is an error."""
     (tmp_path / "train.jsonl").write_text('{"text": "a"}\n{"text": \n', "utf-8")

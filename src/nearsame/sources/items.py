@@ -5,6 +5,7 @@
 2. A record that cannot be read is reported, with its place.
 """
 
+import difflib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
@@ -17,7 +18,7 @@ from nearsame.errors import ColumnError, SourceError
 from nearsame.sources.base import NOT_UTF8, Part, Skip, Skipped
 from nearsame.sources.columns import is_stringlike
 
-__all__ = ["Items", "plain_records", "read_items"]
+__all__ = ["Items", "plain_records", "read_items", "require_known"]
 
 _ROWS = 1_000  # become Python values at once
 
@@ -31,6 +32,7 @@ class Items:
     owners: list[int] = field(default_factory=list)
     columns: list[str] = field(default_factory=list)
     texts: list[tuple[str, ...]] = field(default_factory=list)
+    known: dict[str, None] = field(default_factory=dict)  # the columns of its records, by path where such are asked for
 
     def add(self, identity: str, texts: Mapping[str, Sequence[str]]) -> None:
         """One more item, with the pieces of each of its texts."""
@@ -55,17 +57,17 @@ def read_items(name: str, parts: Sequence[Part], wanted: Sequence[str], id_colum
         ColumnError: The benchmark has none of the wanted columns, or no such ids.
         SourceError: A part does not hold records.
     """
-    items, seen = Items(name), dict[str, None]()
+    items, by_path = Items(name), any("." in one for one in wanted)
     for part in parts:
         objects = getattr(part, "objects", None)
         if objects is None:
             hint = "Name files of records: JSON lines, CSV, Parquet, Arrow; or a folder of text files."
             raise SourceError(f"{part.name} does not hold items of a benchmark", hint=hint)
         for position, record in objects(skip):
-            seen.update(dict.fromkeys(record))
+            items.known.update(dict.fromkeys(_paths(record) if by_path else record))
             texts: dict[str, list[str]] = {}
             for key, value in record.items():
-                if key != (id_column or "id"):
+                if key != (id_column or "id") or key in wanted:
                     _collect(key, value, texts)
             identity = _id(record.get(id_column or "id")) or f"{part.name}:{position}"
             if not _is_unicode([identity, *texts, *chain.from_iterable(texts.values())]):
@@ -73,18 +75,39 @@ def read_items(name: str, parts: Sequence[Part], wanted: Sequence[str], id_colum
                 continue
             items.add(identity, {column: pieces for column, pieces in texts.items() if _is_wanted(column, wanted)})
     if items.ids:
-        _require(items, [id_column] if id_column else [], list(seen))
-        if wanted and not items.texts:
-            _require(items, wanted, list(seen))
+        for names in filter(None, ([id_column] if id_column else [], [] if items.texts else wanted)):
+            if not any(one in items.known for one in names):
+                message = f"the benchmark {name} has no column {' or '.join(map(repr, names))}"
+                raise ColumnError(message, hint=_instead(names[0], items.known))
     return items
 
 
-def _require(items: Items, wanted: Sequence[str], seen: Sequence[str]) -> None:
-    """Refuse a benchmark that has none of these columns, or none with texts."""
-    known = [name for name in wanted if name.partition(".")[0] in seen or name in seen]
-    if wanted and not known:
-        message = f"the benchmark {items.name} has no column {' or '.join(map(repr, wanted))}"
-        raise ColumnError(message, hint=f"Choose of its columns: {', '.join(seen)}.")
+def require_known(benchmarks: Sequence[Items], wanted: Sequence[str]) -> None:
+    """Refuse a column that none of the benchmarks has: it would be left out without a word.
+
+    Raises:
+        ColumnError: There is one.
+    """
+    known = dict.fromkeys(chain.from_iterable(items.known for items in benchmarks))
+    for name in wanted:
+        if known and name not in known:
+            raise ColumnError(f"no benchmark has a column {name!r}", hint=_instead(name, known))
+
+
+def _instead(name: str, known: Mapping[str, Any]) -> str:
+    close = difflib.get_close_matches(name, known, 1)
+    return f"Did you mean {close[0]}? There are: {', '.join(known)}." if close else f"Choose of: {', '.join(known)}."
+
+
+def _paths(value: Any, before: str = "") -> Iterator[str]:
+    """The columns of a record, and those of objects in them, also in lists."""
+    if isinstance(value, list):
+        for element in value:
+            yield from _paths(element, before)
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            yield f"{before}{key}"
+            yield from _paths(inner, f"{before}{key}.")
 
 
 def _id(value: Any) -> str | None:

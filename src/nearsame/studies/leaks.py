@@ -27,7 +27,7 @@ from nearsame.recipes.leaks import LeakRule
 from nearsame.recipes.methods import Digest
 from nearsame.recipes.signatures import Default, Doc
 from nearsame.sources import Columns, Part, Parts, Skipped, Wanted, into, open_parts
-from nearsame.sources.items import Items, read_items
+from nearsame.sources.items import Items, read_items, require_known
 from nearsame.sources.kinds import require_distinct
 from nearsame.sources.parts import strictly
 from nearsame.sources.reading import Reading
@@ -53,7 +53,8 @@ class LeakOptions(DocumentOptions, FileOptions, ThreadOptions, EngineOption, Str
         tuple[str, ...] | list[str] | None,
         Doc(
             "The columns of the benchmarks whose texts are looked for, each by itself; default all that hold strings,"
-            " but the id. In objects by path, as in `choices.text`, or all of it: `choices`."
+            " but the id. Each is in one of the benchmarks at least. In objects by path, as in `choices.text`, or all"
+            " of it: `choices`."
         ),
     ]
     eval_id_column: Annotated[
@@ -127,6 +128,7 @@ def leaks(train: Any, evals: Any, **options: Unpack[LeakOptions]) -> Leaks:
     with clock("benchmarks"):
         opened = [(name, open_benchmark(source, wanted.kinds, lenient=lenient)) for name, source in named]
         benchmarks = [_items(name, found, options, skipped) for name, found in opened]
+        require_known(benchmarks, options["eval_columns"] or ())
         texts = [text for items in benchmarks for text in items.texts]
         numbers = [number for number, items in enumerate(benchmarks) for _ in items.texts]
         sought = SoughtTexts.made(texts, numbers, rule)
