@@ -169,3 +169,17 @@ def test_what_spark_says_is_one_sentence(said, error, message, spark):
         raise PySparkException(said)
     assert message in str(caught.value)
     assert len(str(caught.value).splitlines()) == 1
+
+
+def test_a_worker_without_our_packages_is_told_what_to_set():
+    """As with a session that was started without PYSPARK_PYTHON beside an environment that is not activated."""
+    errors = pytest.importorskip("pyspark.errors")
+    said = (
+        "An exception was thrown from the Python worker:\nTraceback\nModuleNotFoundError: No module named 'pyarrow'\n"
+    )
+    with (
+        pytest.raises(ns.EngineError, match="gave up: ModuleNotFoundError: No module named 'pyarrow'") as caught,
+        plainly(),
+    ):
+        raise errors.PySparkException(said)
+    assert "PYSPARK_PYTHON" in caught.value.hint

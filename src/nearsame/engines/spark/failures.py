@@ -29,6 +29,7 @@ __all__ = [
 CHANGED = "the source changed: it has rows that were not there when the documents were compared"
 LOG = "Spark's log"  # in hints; a command puts its name there
 STEADY = "Give a source that stays the same: persist it, or write it to files first."
+_ABSENT = "ModuleNotFoundError: No module named"  # said in a worker: here it is an error of its own
 _RESULTS = "spark.driver.maxResultSize"
 _FILE = re.compile(r"FAILED_READ_FILE[.\w]*\] Encountered error while reading file (\S.*?)\.\s+(?:SQLSTATE|[A-Z])")
 _RAISED = re.compile(r"^(?:[a-z_]\w*\.)*\w*(?:Error|Exception|Interrupt)\b: .+", re.MULTILINE)
@@ -67,6 +68,11 @@ def verdict(error: Exception, otherwise: NearSameError) -> NearSameError:
         size = f"={limit[1]}" if limit else ""
         message = f"Spark gave up: the results of its tasks are larger than {_RESULTS}{size}"
         return EngineError(message, hint=f"Raise it, as in --conf {_RESULTS}=2g.")
+    if _ABSENT in whole:
+        hint = (
+            "Spark's workers run another Python: let PYSPARK_PYTHON name one with nearsame before the session starts."
+        )
+        return EngineError(f"Spark gave up: {cause_of(error)}", hint=hint)
     return otherwise
 
 
