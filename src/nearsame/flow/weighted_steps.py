@@ -8,7 +8,6 @@ from nearsame import schemas
 from nearsame.engines.base import Engine, Stage
 from nearsame.flow.steps import Steps, count_items
 from nearsame.recipes.methods import Cosine, SimHash
-from nearsame.sources.frequencies import read_frequencies
 from nearsame.stages.features.frequencies import CountDocuments, FrequencyTable
 from nearsame.stages.features.weighted_sets import WeightedSets
 from nearsame.stages.keys.weighted import WeightedKeys
@@ -41,6 +40,8 @@ def weigh(
     """Features by their weights: (what the stage makes of them, the table of document frequencies, if there is one)."""
     table = None
     if recipe.frequencies is not None:
+        from nearsame.sources.frequencies import read_frequencies  # noqa: PLC0415  (few have such a table)
+
         table = FrequencyTable.of(read_frequencies(recipe.frequencies), recipe.frequencies, record)
     elif recipe.needs_frequencies:
         features = engine.keep(features)
