@@ -310,3 +310,13 @@ def test_a_run_that_was_stopped_goes_on_with_its_hosts(tmp_path: Path) -> None:
     assert 2 == one.stats.dropped_hosts
     with pytest.raises(ns.NearSameError, match="boilerplate_per_host"):
         ns.dedup(source, method=ns.Jaccard(shingle_size=2, threshold=0.5, boilerplate_per_host=0.9), workdir=workdir)
+
+
+def test_lists_that_have_nothing_left_are_proved_as_well(tmp_path):
+    """What is compared of such a list is all of it, and it counts as emptied; one that had nothing counts as bare."""
+    lists = pa.array([["a"], ["a"], ["a", "b"], [], [None], ["c"]], pa.list_(pa.string()))
+    source = pa.table({"id": [f"d{row}" for row in range(6)], "items": lists})
+    method = ns.Jaccard(threshold=0.5, drop_boilerplate=2)
+    ns.dedup(source, features_column="items", method=method).write(tmp_path / "out")
+    verified = ns.verify(tmp_path / "out", source=source)
+    assert () == verified.problems

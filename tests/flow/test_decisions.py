@@ -202,3 +202,37 @@ def test_a_first_line_that_may_be_a_pair_is_one(tmp_path, line):
     assert 2 == ns.dedup(ROSES, decisions=decided).stats.decisions["read"]
     decided.write_text(f"id1\tid2\n{line}\n")
     assert 1 == ns.dedup(ROSES, decisions=decided).stats.decisions["read"]
+
+
+@pytest.mark.parametrize(
+    ("method", "column", "values"),
+    [
+        (ns.SimHash(k=3, shingle_size=1, weights="tf"), "text", ("a a a b", "a a a c")),
+        (ns.Hyperplane(threshold=0.9), "vector", ([1.0, 0.0], [2.0, 0.0])),
+    ],
+    ids=["code", "direction"],
+)
+def test_what_a_method_cannot_tell_from_each_other_is_apart_for_two_alone(
+    method: Any, column: str, values: Any, tmp_path: Any
+) -> None:
+    """Other documents with these two contents go for the first, and the proof of an honest output knows that."""
+    source = pa.table({"id": ["x0", "x1", "y0", "y1"], column: [*values, *values]})
+    found = ns.dedup(source, method=method, decisions=[{"id1": "x0", "id2": "x1", "label": "no"}])
+    assert {"y0": "x0", "y1": "x0"} == {line["id"]: line["witness_id"] for line in found.removals.to_pylist()}
+    found.write(tmp_path / "out")
+    assert () == ns.verify(tmp_path / "out", source=source).problems
+
+
+def test_decisions_of_one_pair_in_a_direction_are_counted_in_theirs() -> None:
+    """A small text of this side is in the large one, which is in no text of the `against` side: nothing is excepted."""
+    large, small = "one two three four", "one two"
+    found = ns.dedup(
+        {"large": large, "small": small}, against={"other": small}, method=ns.Containment(shingle_size=1),
+        decisions=[{"id1": "large", "id2": "small", "label": "no"}],
+    )  # fmt: skip
+    assert (1, 0) == tuple(found.stats.decisions[name] for name in ("apart", "both_kept"))
+    apart = [{"id1": "large", "id2": "other", "label": "no"}, {"id1": "small", "id2": "other", "label": "no"}]
+    found = ns.dedup({"large": large, "small": small}, against={"other": small}, decisions=apart,
+                     method=ns.Containment(shingle_size=1))  # fmt: skip
+    assert ["large", "small"] == sorted(found.kept().column("id").to_pylist())
+    assert 2 == found.stats.decisions["both_kept"]

@@ -38,7 +38,7 @@ class Outcome:
 def held(case: Case) -> Outcome:
     """Run a case, and compare."""
     try:
-        with tempfile.TemporaryDirectory() as home, _tightly(case), without(case.off):
+        with tempfile.TemporaryDirectory() as home, tightly(case), without(case.off):
             expected = truth(case)
             if case.question == "dedup":
                 return Outcome(_of_dedup(case, expected, Path(home)))
@@ -65,7 +65,7 @@ def shrunk(case: Case) -> Case:
 
 
 def _of_dedup(case: Case, expected: Truth, home: Path) -> str:
-    found = ns.dedup(**_sources(case, home), method=case.method, audit=False, **case.asked, **_how(case))
+    found = ns.dedup(**sources_of(case, home), method=case.method, audit=False, **case.asked, **settings_of(case))
     wrong = _removals(case, expected, found)
     if wrong or case.higher is None:
         return wrong
@@ -79,19 +79,19 @@ def _of_dedup(case: Case, expected: Truth, home: Path) -> str:
 def _removals(case: Case, expected: Truth, found: Any) -> str:
     told = {}
     for line in found.removals.to_pylist():
-        row, witness = (_row(case, line[f"{who}source"], line[f"{who}row"]) for who in ("", "witness_"))
+        row, witness = (row_of(case, line[f"{who}source"], line[f"{who}row"]) for who in ("", "witness_"))
         told[row] = (witness, line["similarity"])
     judged = len(case.documents) - case.first
     counts = (found.stats.documents, found.stats.removed, found.stats.kept)
     if counts != (len(case.documents), len(told), judged - len(told)):
         return f"documents, removed, kept are counted as {counts}"
-    if _is_free(case, expected):
+    if is_free(case, expected):
         return _unfounded(case, expected, told)
     wanted = {row: (witness, float(value)) for row, (witness, value) in expected.removed().items()}
     return _difference("removed", told, wanted)
 
 
-def _is_free(case: Case, expected: Truth) -> bool:
+def is_free(case: Case, expected: Truth) -> bool:
     return not expected.exact or case.recipe.get("verify") == "estimate"
 
 
@@ -135,10 +135,10 @@ def _no_estimate(case: Case, similarity: float) -> str:
 
 def _of_pairs(case: Case, expected: Truth, home: Path) -> Outcome:
     identical = {"identical": "star"} if case.question == "star" else {}
-    found = ns.pairs(**_sources(case, home), method=case.method, audit=False, **identical, **_how(case)).table
+    found = ns.pairs(**sources_of(case, home), method=case.method, audit=False, **identical, **settings_of(case)).table
     told = {}
     for line in found.to_pylist():
-        a, b = (_row(case, line[f"{who}_source"], line[f"{who}_row"]) for who in "ab")
+        a, b = (row_of(case, line[f"{who}_source"], line[f"{who}_row"]) for who in "ab")
         if (a, b) in told or a >= b:
             return Outcome(f"the pair {(a, b)} stands twice, or the wrong way round")
         told[a, b] = line["similarity"]
@@ -174,7 +174,7 @@ def _difference(what: str, told: dict[Any, Any], wanted: dict[Any, Any]) -> str:
     return f"{what}: " + "; ".join(f"{key} is {told.get(key)}, not {wanted.get(key)}" for key in keys[:4])
 
 
-def _row(case: Case, source: str, row: int) -> int:
+def row_of(case: Case, source: str, row: int) -> int:
     """The number of a document by what the tables call it."""
     name = Path(source).name.partition(".")[0]
     side, _, number = name.partition("-")
@@ -183,7 +183,7 @@ def _row(case: Case, source: str, row: int) -> int:
     return first + row + (size // 2 if number == "1" else 0)
 
 
-def _sources(case: Case, home: Path) -> dict[str, Any]:
+def sources_of(case: Case, home: Path) -> dict[str, Any]:
     """What is read: both sides, in memory or in files."""
     both = {"source": _side(case, home, "source", case.first, len(case.documents))}
     if case.num_against is not None:
@@ -212,12 +212,12 @@ def _side(case: Case, home: Path, name: str, start: int, end: int) -> Any:
     return tuple(paths)
 
 
-def _how(case: Case) -> dict[str, Any]:
+def settings_of(case: Case) -> dict[str, Any]:
     return case.how | ({"memory": _LEAST} if case.tight else {})
 
 
 @contextlib.contextmanager
-def _tightly(case: Case) -> Iterator[None]:
+def tightly(case: Case) -> Iterator[None]:
     """Next to no memory, where the case wants that: features, keys and large arrays go to files."""
     if not case.tight:
         yield

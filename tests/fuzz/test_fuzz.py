@@ -11,6 +11,7 @@ import pytest
 from nearsame.stages.clusters import policies
 from tests.fuzz.__main__ import Tally, run
 from tests.fuzz.cases import METHODS, made
+from tests.fuzz.deciding import decided, wrong_with
 from tests.fuzz.filters import FILTERS
 from tests.fuzz.holding import held, shrunk
 
@@ -28,6 +29,17 @@ def test_a_few_random_runs_answer_as_brute_force_does(name: str) -> None:
 def test_random_runs_answer_as_brute_force_does(cases: int) -> None:
     """All options of all methods; none is wrong, and what may be missed is missed as seldom as promised."""
     assert [] == run(Tally(), cases)
+
+
+@pytest.mark.parametrize("cases", [80, pytest.param(2_000, marks=pytest.mark.slow)])
+@pytest.mark.timeout(600)
+def test_random_runs_obey_decisions_as_the_rule_says(cases: int) -> None:
+    """All methods; sides, groups, components, copies and circles; who goes, what is counted, `at`, and the proof."""
+    told = {seed: decided(seed) for seed in range(cases)}
+    wrong = {seed: wrong for seed, given in told.items() if (wrong := wrong_with(given))}
+    assert {} == wrong
+    assert sum(len(given.apart) for given in told.values()) > cases / 2
+    assert sum(len(given.chosen) for given in told.values()) > cases / 2
 
 
 def test_a_case_is_its_seed() -> None:

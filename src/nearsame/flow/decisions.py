@@ -237,7 +237,7 @@ class Located:
         apart, chosen = np.split(similar | before.fits, [num])
         won = ~gone[self.chosen[:, 0]] & gone[self.chosen[:, 1]]
         alike = before.alike[~_similar(before.alike, known, found.similar)]
-        both = _both_kept(_different(before.pairs[:num][similar[:num]]), known, gone, found.staying, within=within)
+        both = _both_kept(_different(before.pairs[:num]), known, gone, found, within=within)
         return {
             **self.read,
             "apart": int(apart.sum()),
@@ -254,16 +254,20 @@ def _different(pairs: Rows) -> Rows:
     return np.unique(np.sort(pairs, axis=1), axis=0)
 
 
-def _both_kept(pairs: Rows, known: Standings, gone: Mask, staying: Callable[[Rows], Rows], *, within: bool) -> int:
-    """How many pairs of documents both stay, though they are as similar as these pairs are."""
+def _both_kept(pairs: Rows, known: Standings, gone: Mask, found: Answers, *, within: bool) -> int:
+    """How many pairs of documents both stay, though they are similar, and like these pairs."""
     of_copies = known.best[pairs[:, 0]] == known.best[pairs[:, 1]]
-    copies = pairs[of_copies]
+    copies = pairs[of_copies & (pairs[:, 0] != pairs[:, 1]) & (known.sizes[pairs[:, 0]] > 0)]
     met = meets(copies, known.num_against, within=within)
     both = int((met & ~gone[copies].any(axis=1)).sum())
-    leaders = np.unique(np.sort(known.best[pairs[~of_copies]], axis=1), axis=0)
-    against, judged = staying(np.unique(leaders))[:, np.searchsorted(np.unique(leaders), leaders)]
-    across = against[:, 0] * judged[:, 1] + judged[:, 0] * against[:, 1]
-    return both + int(across.sum() + within * (judged[:, 0] * judged[:, 1]).sum())
+    leaders = _different(known.best[pairs[~of_copies]])
+    smaller = known.sizes[leaders[:, 0]] < known.sizes[leaders[:, 1]]
+    leaders[smaller] = leaders[smaller, ::-1]  # of one side, the larger set comes first where a measure has a direction
+    against, judged = found.staying(np.unique(leaders))[:, np.searchsorted(np.unique(leaders), leaders)]
+    directed = np.concatenate([leaders, leaders[:, ::-1]])
+    forth, back = np.split(_compared(directed, known, found.similar), 2)
+    across = forth * against[:, 0] * judged[:, 1] + back * against[:, 1] * judged[:, 0]
+    return both + int(across.sum() + within * (forth * judged[:, 0] * judged[:, 1]).sum())
 
 
 def staying(leaders: Rows, best: Rows, gone: Mask, num_against: int) -> Rows:
@@ -279,14 +283,17 @@ def meets(pairs: Rows, num_against: int, *, within: bool) -> Mask:
     return np.asarray((judged == 1) | ((judged == 2) & within))
 
 
-def _similar(pairs: Rows, known: Standings, compared: Callable[[Rows, Rows], Mask]) -> Mask:
-    """Which pairs are as similar as was asked."""
-    first, later = by_rank(pairs, known.ranks)
+def _similar(pairs: Rows, known: Standings, compared: Callable[[Rows, Rows], Mask]) -> Mask:  # as was asked
+    return _compared(np.stack(by_rank(pairs, known.ranks), axis=1), known, compared)
+
+
+def _compared(pairs: Rows, known: Standings, compared: Callable[[Rows, Rows], Mask]) -> Mask:
+    """Which pairs are as similar as was asked; the first of each comes first in the order of priority."""
+    first, later = pairs.T
     a, b = known.best[first], known.best[later]
     similar = (a == b) & (first != later) & (known.sizes[first] > 0)
     similar[a != b] = compared(a[a != b], b[a != b])
-    groups = known.groups
-    return np.asarray(similar if groups is None else similar & (groups[first] == groups[later]))
+    return np.asarray(similar if known.groups is None else similar & (known.groups[first] == known.groups[later]))
 
 
 def met_similar(meeting: Any, bound: Bound, first: Rows, later: Rows) -> Mask:

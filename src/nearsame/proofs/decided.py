@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from nearsame.proofs.measures import Judge
+from nearsame.proofs.measures import Judge, rounded
 
 __all__ = ["Decided", "decision_problems"]
 
@@ -59,6 +59,11 @@ class Decided:
         return bool(self._all)
 
     @property
+    def _knows_like(self) -> bool:
+        """Whether it is known here who is like two documents: with layers they are in one, and codes are not made."""
+        return "use" not in self.recipe and self.recipe["method"] != "simhash"
+
+    @property
     def _has_groups(self) -> bool:
         return self.recipe.get("group_by") is not None
 
@@ -86,9 +91,7 @@ class Decided:
             return False
         if frozenset((key, other)) in self._told_of_two:
             return True
-        if "use" in self.recipe:  # of their like it is told in one layer, and not in all
-            return False
-        if group is None and self._has_groups:  # which are not read here: these may be of another
+        if not self._knows_like or (group is None and self._has_groups):  # groups may not be read here
             return False
         one, two = self._token(content, group), self._token(other_content, group)
         return one != two and frozenset((one, two)) in self._told_of_all
@@ -166,7 +169,7 @@ class Decided:
         """What documents are compared by, those of one group."""
         of = None if group is None else tuple(group)
         if not isinstance(content, str) and self.recipe["method"] in ("codes", "hyperplane"):
-            return of, tuple(content or ())
+            return of, tuple(rounded(content) if self.recipe["method"] == "hyperplane" else content or ())
         return of, frozenset(self.judge.items(content)) if content else frozenset(), self.judge.letters(content or "")
 
     def _similar(self, a: _Document, b: _Document) -> bool:

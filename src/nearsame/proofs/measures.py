@@ -11,7 +11,7 @@ from nearsame.proofs.codes import distance
 from nearsame.proofs.features import Cut, Features
 from nearsame.proofs.weights import Weights
 
-__all__ = ["Judge", "cosine_of_sets", "jaccard", "share"]
+__all__ = ["Judge", "cosine_of_sets", "jaccard", "rounded", "share"]
 
 _ESTIMATES = ("estimated", "hamming")  # what a row says of a similarity that is not of the documents themselves
 _PLACES = 10**9
@@ -96,7 +96,7 @@ class Judge:
         """Whether a text has no token to be compared by; `is_raw`: no item of its own is left of it."""
         if self.recipe["method"] == "digest":
             return bool(self.recipe["normalise"]) and not self.cut.tokens(content)
-        return is_raw and (not self.cut.dropped or not self.cut.tokens(content))
+        return is_raw and (not self.cut.dropped or not self.cut.shingles(content))
 
     def unconfirmed(self, content: Any, witness: Any) -> str:
         """What is wrong with two documents by the second measure; nothing where there is none."""
@@ -141,7 +141,7 @@ class Judge:
 
     def _cosine(self, content: Any, witness: Any) -> Fraction | None:
         if self.recipe.get("method") == "hyperplane":
-            return _cosine_of(_rounded(content), _rounded(witness), self.least)
+            return _cosine_of(rounded(content), rounded(witness), self.least)
         if self.recipe.get("method") == "cosine" and not self.recipe.get("weights"):
             one, other = self._sets(content, witness)
             return cosine_of_sets(len(one & other), len(one), len(other), self.least)
@@ -174,7 +174,8 @@ def _least(recipe: Mapping[str, Any]) -> Fraction:
     return Fraction(str(threshold))
 
 
-def _rounded(vector: Any) -> list[int]:
+def rounded(vector: Any) -> list[int]:
+    """A vector as it is compared: in whole numbers, its length does not count."""
     largest = max(map(abs, vector or [0.0]))
     return [round(number / largest * 32767.0) for number in vector or []] if largest else []
 

@@ -131,12 +131,14 @@ class Reader:
         try:
             for record in self._read(part, pieces):
                 if record.position not in gone:
-                    yield self._with_folder(part, self._with_code(record))
+                    yield self._with_folder(part, self._as_compared(record))
         except (*BROKEN, SourceError) as error:
             self.broken.setdefault(part.name, first_line(error))
 
-    def _with_code(self, record: Record) -> Record:
-        """The record with the bytes of its code, where documents are codes."""
+    def _as_compared(self, record: Record) -> Record:
+        """The record with the bytes of its code, where documents are codes; of lists nulls are nothing."""
+        if self.columns.get("items") is not None and isinstance(record.content, list):
+            return record._replace(content=[item for item in record.content if item is not None])
         if self.columns.get("codes") is None:
             return record
         bits, decimal = self.columns["bits"], self.columns["decimal"]
