@@ -326,6 +326,22 @@ def test_settings_that_cannot_be_are_refused(settings: dict[str, Any]) -> None:
         ns.leaks(["a"], EVALS, **settings)
 
 
+def test_of_documents_without_findings_nothing_is_held() -> None:
+    """Where they are is said by the gaps between them; what they are called, by the documents themselves."""
+    documents = pa.table(
+        {"id": [f"d{at}" for at in range(20_000)], "text": [ROAD if at == 17_001 else "a" for at in range(20_000)]}
+    )
+    found = ns.leaks(documents, EVALS)
+    names = found._searched.names
+    assert (["d17001"], 1, 0) == (
+        names.origins["id"].to_pylist(),
+        len(names.stretches),
+        len(found._searched.reading.origins),
+    )
+    assert {"d17001"} == set(found.spans["id"].to_pylist())
+    assert [f"d{at}" for at in range(20_000) if at != 17_001] == found.kept()["id"].to_pylist()
+
+
 def test_a_column_that_a_benchmark_has_not_is_refused() -> None:
     """With those that it has."""
     with pytest.raises(ColumnError, match="the benchmark songs has no column 'question'"):

@@ -154,10 +154,9 @@ def as_table(run: ReadRecords, picked: Sequence[Picked]) -> pa.Table:
 
 def chosen_of(run: ReadRecords, decided: Decided, *, stay: bool) -> Iterator[Picked]:
     """The positions that stay, or go, of each part of the judged side."""
-    reading, origins = run.reading, run.names.origins
-    gone = np.zeros(len(origins), np.bool_)
+    reading, (source, position) = run.reading, run.names.all_places()
+    gone = np.zeros(source.size, np.bool_)
     gone[decided.rows] = True
-    source, position = (origins.column(name).to_numpy() for name in ("source", "position"))
     for number, part in enumerate(reading.parts, start=len(reading.against)):
         here = source == number
         removed, kept = position[here & gone], position[here & ~gone]

@@ -35,8 +35,8 @@ class Verdict:
         gone = np.array(sorted(self.unreadable.get(part, ())), np.int64)
         if not removed:
             return np.unique(gone)
-        source, position = self._origins
-        return np.union1d(gone, position[self.rows[source[self.rows] == part]])
+        source, position = self._removed
+        return np.union1d(gone, position[source == part])
 
     def columns(self, part: int) -> tuple[pa.Array, pa.Array, pa.Array]:
         """By position in a part: cluster, id of the witness, number of documents that it is the witness of."""
@@ -61,9 +61,12 @@ class Verdict:
         return self.names.of(witness[removed])[0].take(pa.array(places, mask=places < 0))
 
     @cached_property
+    def _removed(self) -> tuple[Rows, Rows]:
+        return self.names.places(self.rows)
+
+    @cached_property
     def _origins(self) -> tuple[Rows, Rows]:
-        source, position = (self.names.origins.column(name).to_numpy() for name in ("source", "position"))
-        return source, position
+        return self.names.all_places()
 
     @cached_property
     def _by_row(self) -> tuple[Rows, Rows]:

@@ -22,6 +22,7 @@ __all__ = [
     "REMOVED",
     "WHO",
     "RowNames",
+    "Stretches",
     "clusters_table",
     "extended",
     "mask_table",
@@ -57,15 +58,61 @@ PAIRS = pa.schema(
 )
 
 
+class Stretches:
+    """Where every row is, in as little memory as there are gaps: rows whose positions follow on each other are one."""
+
+    def __init__(self) -> None:
+        self._firsts: list[tuple[int, int, int]] = []  # of each stretch its first row, its part, and its position there
+        self._rows, self._next = 0, (-1, -1)
+
+    def __len__(self) -> int:
+        return len(self._firsts)
+
+    def add(self, origins: pa.Table) -> None:
+        """The next rows."""
+        source, position = (origins.column(name).to_numpy().astype(np.int64) for name in ("source", "position"))
+        if not source.size:
+            return
+        before = np.concatenate([[self._next[0]], source[:-1]]), np.concatenate([[self._next[1]], position[:-1] + 1])
+        at = np.flatnonzero((source != before[0]) | (position != before[1]))
+        self._firsts += zip((at + self._rows).tolist(), source[at].tolist(), position[at].tolist(), strict=True)
+        self._rows += source.size
+        self._next = int(source[-1]), int(position[-1]) + 1
+
+    def places(self) -> tuple[Rows, Rows]:
+        """Of every row the part, and the position in it."""
+        firsts = np.array(self._firsts, np.int64).reshape(-1, 3)
+        sizes = np.diff(firsts[:, 0], append=self._rows)
+        within = np.arange(self._rows) - np.repeat(firsts[:, 0], sizes)
+        return np.repeat(firsts[:, 1], sizes), np.repeat(firsts[:, 2], sizes) + within
+
+
 class RowNames(NamedTuple):
     """What rows are called."""
 
     origins: pa.Table  # ORIGINS, by row
     sources: Sequence[str]  # the names of the parts
+    stretches: Stretches | None = None  # of all rows, where only some are in `origins`, ascending
+
+    def places(self, rows: Rows) -> tuple[Rows, Rows]:
+        """Of given rows the part, and the position in it."""
+        origins = self._of(rows)
+        return origins.column("source").to_numpy(), origins.column("position").to_numpy()
+
+    def all_places(self) -> tuple[Rows, Rows]:
+        """Of every row the part, and the position in it."""
+        if self.stretches is not None:
+            return self.stretches.places()
+        return self.origins.column("source").to_numpy(), self.origins.column("position").to_numpy()
+
+    def _of(self, rows: Rows) -> pa.Table:
+        if self.stretches is not None:
+            rows = np.searchsorted(self.origins.column("row").to_numpy(), rows)
+        return self.origins.take(pa.array(rows)).combine_chunks()
 
     def of(self, rows: Rows) -> list[pa.Array]:
         """[id, source, row] columns of the given rows."""
-        origins = self.origins.take(pa.array(rows)).combine_chunks()
+        origins = self._of(rows)
         positions = _whole(origins.column("position"))
         names = pa.array(list(self.sources), pa.string())
         sources = names.take(_whole(origins.column("source"))) if len(names) else pa.nulls(0, pa.string())

@@ -149,10 +149,10 @@ def _changes(searched: Searched, cuts: pa.Table | None) -> dict[int, Cuts]:
     """What is cut out of the documents that stay of each part that has something, by position."""
     if cuts is None:
         return {}
-    origins, away = searched.reading.origins, set(gone(searched, cuts).tolist())
-    source, position = (origins.column(name).to_numpy() for name in ("source", "position"))
+    spans, away = _spans(cuts), set(gone(searched, cuts).tolist())
+    places = searched.names.places(np.fromiter(spans, np.int64, len(spans)))
     found = defaultdict[int, dict[int, list[Span]]](dict)
-    for row, own in _spans(cuts).items():
+    for (row, own), source, position in zip(spans.items(), *(of.tolist() for of in places), strict=True):
         if row not in away:
-            found[int(source[row])][int(position[row])] = own
+            found[source][position] = own
     return {number: Cuts(searched.reading.columns_of(number), own) for number, own in found.items()}

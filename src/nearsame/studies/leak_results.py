@@ -123,7 +123,7 @@ class Leaks:
     def matrix(self) -> pa.Table:
         """For each benchmark and source how many items leaked there, and into how many documents; where some did."""
         found, about = self._searched.hits, self._searched.places
-        sources = self._searched.reading.origins.column("source").to_numpy()[found["row"]].astype(np.int64)
+        sources = self._searched.names.places(found["row"])[0].astype(np.int64)
         owners, numbers = about[found["text"], 1], about[found["text"], 0]
         items, documents = (
             Counter(map(tuple, np.unique(np.stack([numbers, sources, of]), axis=1)[:2].T.tolist()))

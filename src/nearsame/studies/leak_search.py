@@ -37,6 +37,7 @@ class Searched:
         benchmarks: the items.
         sought: their texts.
         reading: the documents.
+        names: what documents are called in which something was found.
         found: LEAKS, by row and text.
         text_bytes: of the documents.
         skipped: items that could not be read.
@@ -51,6 +52,7 @@ class Searched:
     benchmarks: Sequence[Items]
     sought: SoughtTexts
     reading: Any  # Reading, or on Spark FrameDocuments
+    names: RowNames
     found: pa.Table
     text_bytes: int
     skipped: Sequence[Skipped]
@@ -65,11 +67,6 @@ class Searched:
     def seconds(self) -> dict[str, float]:
         """Of each step so far."""
         return {step: round(seconds, 4) for step, seconds in self.clock.seconds.items()}
-
-    @cached_property
-    def names(self) -> RowNames:
-        """What documents are called."""
-        return RowNames(self.reading.origins, [part.name for part in self.reading.all_parts])
 
     @cached_property
     def said_by_folders(self) -> dict[str, list[pa.Array | None]]:

@@ -1,10 +1,11 @@
 """Leaks: which items of benchmarks stand in training data, as a whole or nearly, anywhere inside of a document.
 
 1. An item is a record of a benchmark. Its texts (question, choices, answer) are looked for each by itself.
-2. The training data are streamed: what is held is what is looked for, and what was found.
+2. The training data are streamed: what is held is what is looked for, and what was found, with where that is.
 3. What is found is in the words of the document, at the threshold that was asked for; nothing else is.
 """
 
+from collections import deque
 from collections.abc import Iterator
 from typing import Annotated, Any, Unpack
 
@@ -22,6 +23,7 @@ from nearsame.flow.checks import chosen_spark
 from nearsame.flow.options import DocumentOptions, EngineOption, FileOptions, StrictOptions, ThreadOptions
 from nearsame.flow.page_reading import require_pages, with_encoding, with_max_record, with_pages
 from nearsame.outputs.steps import logged
+from nearsame.outputs.tables import RowNames, Stretches
 from nearsame.recipes.arguments import checked, refuse_on_spark, require_number
 from nearsame.recipes.leaks import LeakRule
 from nearsame.recipes.methods import Digest
@@ -134,9 +136,10 @@ def leaks(train: Any, evals: Any, **options: Unpack[LeakOptions]) -> Leaks:
         sought = SoughtTexts.made(texts, numbers, rule)
     with clock("training", reading.size_bytes):
         if engine is None:
-            found, text_bytes = _search(reading, sought, options["threads"])
+            found, names, text_bytes = _search(reading, sought, options["threads"])
         else:
             reading, found, text_bytes = _search_on_spark(engine, train, columns, options, LeakStage(sought))
+            names = RowNames(reading.origins, [part.name for part in reading.all_parts])
     files = tuple(part.files for part in (*parts, *(part for _, found in opened for part in found)))
     local = () if engine else names_of(train)
     inputs = Inputs((*local, *names_of(tuple(source for _, source in named))), (), files)
@@ -148,6 +151,7 @@ def leaks(train: Any, evals: Any, **options: Unpack[LeakOptions]) -> Leaks:
             benchmarks,
             sought,
             reading,
+            names,
             found,
             text_bytes,
             skipped,
@@ -192,20 +196,36 @@ def _items(name: str, parts: list[Part], options: LeakOptions, skipped: list[Ski
     return read_items(name, parts, options["eval_columns"] or (), options["eval_id_column"], skip)
 
 
-def _search(reading: Reading, sought: SoughtTexts, threads: int | None) -> tuple[pa.Table, int]:
-    """LEAKS of all documents, and the bytes of their texts."""
-    engine = Local(threads or 0)
-    text_bytes = 0
+def _search(reading: Reading, sought: SoughtTexts, threads: int | None) -> tuple[pa.Table, RowNames, int]:
+    """LEAKS of all documents, what those are called in which there are some, and the bytes of all texts."""
+    engine, stretches = Local(threads or 0), Stretches()
+    text_bytes, under_way = 0, deque[pa.Table]()
+    found, origins = list[pa.RecordBatch](), list[pa.Table]()
+
+    def documents() -> Iterator[pa.RecordBatch]:
+        for batch in reading:
+            under_way.append(reading.let_go())
+            yield batch
 
     def texts() -> Iterator[pa.RecordBatch]:
         nonlocal text_bytes
-        pages = engine.map(engine.load(reading), PageTexts(reading.columns.extract))
-        for batch in engine.read(pages) if reading.pages else reading:
+        pages = engine.map(engine.load(documents()), PageTexts(reading.columns.extract))
+        for batch in engine.read(pages) if reading.pages else documents():
             text_bytes += pc.sum(pc.binary_length(batch.column("text"))).as_py() or 0
             yield batch
 
     try:
-        found = list(engine.read(engine.map(engine.load(texts()), LeakStage(sought))))
+        for lines in engine.read(engine.map(engine.load(texts()), LeakStage(sought))):  # one for each batch, in order
+            read = under_way.popleft()
+            stretches.add(read)
+            if len(lines):
+                found.append(lines)
+                origins.append(read.filter(pc.is_in(read.column("row"), lines.column("row"))))
     finally:
         engine.close()
-    return pa.Table.from_batches(found, schema=schemas.LEAKS), text_bytes
+    names = [part.name for part in reading.all_parts]
+    return (
+        pa.Table.from_batches(found, schema=schemas.LEAKS),
+        RowNames(pa.concat_tables([schemas.ORIGINS.empty_table(), *origins]), names, stretches),
+        text_bytes,
+    )
