@@ -7,6 +7,7 @@ import pytest
 
 import nearsame as ns
 from nearsame.demo import corpus_path
+from nearsame.sources.judged import read_judgements
 from tests.cli.commands import run, words
 from tests.patience import PATIENCE
 
@@ -138,6 +139,39 @@ def test_what_is_judged_is_kept_and_read(report, opened, tmp_path):
     opened.get_by_text("19 marks read.", exact=True).wait_for()
     assert points == opened.get_attribute(".band.precision", "points")
     opened.happened[:] = [each for each in opened.happened if not each.startswith((path.as_uri(), "blob:"))]
+
+
+def test_marks_are_saved_and_read_by_ids_that_name_one_pair(page, tmp_path):
+    """A pair of one id, or one that another pair has, too, spoils the file; words of other tools are understood."""
+    ids = ("a", "b", "same", "same", "c", "d", "c", "d")
+    rows = [{"id": name, "text": " ".join(words(30, at // 2)) + f" {at}"} for at, name in enumerate(ids)]
+    path = tmp_path / "r.html"
+    ns.dedup(rows, method=ns.Jaccard(threshold="0.5")).report(path)
+    page.goto(path.as_uri())
+    assert 4 == shown(page)
+    page.locator("#found").click()
+    page.keyboard.press("j")
+    for key in "nnnn":
+        page.keyboard.press(key)
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Save as a file").click()
+    download.value.save_as(tmp_path / "judged.tsv")
+    assert [({"a", "b"}, "no")] == [
+        ({one.a, one.b}, one.label) for one in read_judgements(str(tmp_path / "judged.tsv"))
+    ]
+    assert "3 pairs are not in the file" in page.inner_text("#kept")
+    for lines, said in (
+        ("a\tb\tRIGHT\n", "1 right, 0 wrong, 0 unsure"),
+        ("id1\tid2\tweight\tlabel\r\nb\ta\t7\tfalse\r\n", "0 right, 1 wrong, 0 unsure"),
+        ("a\tb\tconstructor\n", "0 right, 0 wrong, 1 unsure"),
+        ("a\tb\t1\nc\td\t1\nsame\tsame\t1\n", "1 right, 0 wrong, 0 unsure"),
+    ):
+        page.evaluate("localStorage.clear()")
+        page.goto(path.as_uri())
+        (tmp_path / "read.tsv").write_bytes(lines.encode())
+        page.set_input_files("#load", tmp_path / "read.tsv")
+        page.get_by_text("1 marks read.", exact=True).wait_for()
+        assert said in page.inner_text("#progress"), lines
 
 
 @pytest.mark.slow

@@ -14,7 +14,8 @@ from nearsame.errors import ConfigError, SourceError
 from nearsame.outputs.doubts import page
 from nearsame.outputs.report_page import ReportPage
 from nearsame.sources.judged import read_judgements
-from nearsame.studies.review import DecisionLog, Review
+from nearsame.studies.decision_log import DecisionLog
+from nearsame.studies.review import Review
 from nearsame.studies.sheets import Sheet
 
 from .commands import run as cli
@@ -97,6 +98,17 @@ def test_what_a_stopped_writer_left_of_a_line_is_taken_away(run):
     (run.parent / "d.tsv").write_text("id1\tid2\tlabel\tweight\n")
     with pytest.raises(SourceError, match="has other columns"):
         typed(run, "")
+
+
+def test_what_is_left_of_a_line_is_told_to_who_only_reads(run):
+    """It may be half of an id, so it is not taken for a decision, and not passed over without a word."""
+    typed(run, "n")
+    with (run.parent / "d.tsv").open("a") as file:
+        file.write("b2\tb")
+    with pytest.raises(SourceError, match="line 3, the last one: its writer was stopped"):
+        ns.dedup(run.parent / "in.jsonl", decisions=run.parent / "d.tsv")
+    (run.parent / "d.tsv").write_text((run.parent / "d.tsv").read_text().replace("b2\tb", "b2\tb\tno\n"))
+    assert 2 == len(read_judgements(str(run.parent / "d.tsv")))
 
 
 def test_ids_that_no_line_can_hold_are_said(run):

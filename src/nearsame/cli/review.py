@@ -14,7 +14,8 @@ from nearsame.errors import ConfigError
 
 if TYPE_CHECKING:
     from nearsame.sources.judged import JudgedPair
-    from nearsame.studies.review import DecisionLog, Review
+    from nearsame.studies.decision_log import DecisionLog
+    from nearsame.studies.review import Review
     from nearsame.studies.sheets import Sheet
 
 __all__ = ["Sitting", "review"]
@@ -51,7 +52,8 @@ def review(directory: str, decisions: str | None) -> int:
         raise ConfigError("review asks for keys, and this is not a terminal", hint=hint)
     if directory.endswith(".tsv") and not os.path.isdir(directory):  # noqa: PTH112  (as it was typed)
         return _label(directory, decisions)
-    from nearsame.studies.review import DecisionLog, Review
+    from nearsame.studies.decision_log import DecisionLog
+    from nearsame.studies.review import Review
 
     run = Review.of(directory)
     place = decisions or f"{os.path.abspath(directory)}.decisions.tsv"  # noqa: PTH100  (links stay)
@@ -139,7 +141,7 @@ class Sitting:
 
     def _obey(self, key: str, ask: Callable[[], str]) -> None:
         from nearsame.answers.doubts import Doubt
-        from nearsame.studies.review import unfit
+        from nearsame.studies.decision_log import unfit
 
         doubt = self.review.doubt(self.number)
         if key in _NEXT:

@@ -13,7 +13,7 @@ from nearsame.answers.reports import SeenDocument
 from nearsame.files.inputs import Inputs
 from nearsame.service.problems import HttpProblem
 from nearsame.sources.judged import DECISION_COLUMNS, JudgedPair
-from nearsame.studies.review import DecisionLog, unfit
+from nearsame.studies.decision_log import DecisionLog, unfit
 
 __all__ = ["CHOICES", "PageDecisions", "said", "undecidable"]
 

@@ -17,8 +17,8 @@ __all__ = ["DECISION_COLUMNS", "JudgedPair", "read_judgements"]
 
 DECISION_COLUMNS: Final = ("id1", "id2", "label", "keep", "note", "who", "when")  # of a file that is added to
 
-_YES = {"yes", "true", "duplicate", "y"}
-_NO = {"no", "false", "different", "n"}
+_YES = {"yes", "true", "duplicate", "y", "right", "same"}
+_NO = {"no", "false", "different", "n", "wrong", "distinct"}
 _OTHERS = {"keep", "note", "who", "when", "weight"}
 _HEADERS = {"id", "id1", "id2", "id_1", "id_2", "a", "b", "a_id", "b_id", "id_a", "id_b"}
 
@@ -78,7 +78,8 @@ def read_judgements(path: str, ids: Collection[str] = ()) -> list[JudgedPair]:
         ConfigError: A pair is one document.
         SourceError: It cannot be read, or a line is not a pair.
     """
-    lines, names = list(_lines(path)), list[str]()
+    text = read_text(path)
+    lines, names = list(_lines(path, text)), list[str]()
     if lines and _is_header(lines[0][1], ids):
         names = [name.lower() for name in lines.pop(0)[1]]
     elif lines and _is_disordered(lines[0][1], ids):
@@ -86,6 +87,11 @@ def read_judgements(path: str, ids: Collection[str] = ()) -> list[JudgedPair]:
         message = f"{path}, line {number}: {' '.join(fields)!r} are names of columns, and do not begin with two ids"
         hint = "Put the two ids first; if these are ids, put the line `id1`, a tab, `id2` above them."
         raise SourceError(message, hint=hint)
+    if names == [*DECISION_COLUMNS] and lines and len(lines[-1][1]) < len(names) and not text.endswith("\n"):
+        message = f"{path}, line {lines[-1][0]}, the last one: its writer was stopped before it was whole"
+        raise SourceError(
+            message, hint="Go on with review, which takes it away; or end it, with a line break behind it."
+        )
     at = _label_of(names)
     judged = [_judgement(number, fields, names, at) for number, fields in lines]
     for one in judged:
@@ -130,9 +136,9 @@ def _judgement(number: int, fields: list[str], names: list[str], at: int | None)
     return JudgedPair(number, fields[0], fields[1], label, weight, *rest)
 
 
-def _lines(path: str) -> Iterator[tuple[int, list[str]]]:
+def _lines(path: str, text: str) -> Iterator[tuple[int, list[str]]]:
     """The number and the fields of each line that has any."""
-    for number, line in enumerate(read_text(path).splitlines(), start=1):
+    for number, line in enumerate(text.splitlines(), start=1):
         fields = [field.strip() for field in line.split("\t")]
         if not any(fields):
             continue

@@ -1,149 +1,29 @@
-"""`review`: what a run has decided, the most doubtful first, and a file of what people decide about it.
+"""`review`: what a run has decided, the most doubtful first.
 
 1. Clusters with documents that a chain alone has joined come first, then those near the threshold, of these the large
    ones; within one the least similar first.
-2. A decision is a line that is added to the file, and on disk before the next one is asked for: none is lost, none is
-   changed. Taking one back is a line, too: the last one about a pair counts.
 """
 
-import getpass
 import os
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from functools import cached_property
-from pathlib import Path
 
 import numpy as np
 
-from nearsame.answers.doubts import Doubt, Undecided
+from nearsame.answers.doubts import Doubt
 from nearsame.answers.reports import SeenDocument
 from nearsame.arrow import Rows
-from nearsame.errors import ConfigError, OutputError, SourceError
-from nearsame.files.inputs import Inputs
-from nearsame.outputs.folder import require_place
-from nearsame.sources.judged import DECISION_COLUMNS, JudgedPair, read_judgements
+from nearsame.errors import ConfigError, SourceError
+from nearsame.sources.judged import JudgedPair
 from nearsame.studies.finished import Finished, finished
 from nearsame.studies.side_by_side import LaidOut, Sides
 
-__all__ = ["DecisionLog", "Review", "unfit"]
+__all__ = ["Review"]
 
 _AHEAD = 40  # pairs whose texts are read together
 _DEGREES = 10  # between the threshold and 1
 _LARGE = 10  # documents
-_UNFIT = re.compile("[\t\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
-
-
-def _now() -> str:
-    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
-def _who() -> str:
-    try:
-        return getpass.getuser()
-    except (ImportError, KeyError, OSError):  # a user without a name
-        return ""
-
-
-@dataclass
-class DecisionLog:
-    """A file of decisions that is only ever added to.
-
-    Attributes:
-        path: where it is.
-        known: the last word on each pair.
-        who: decides.
-    """
-
-    path: Path
-    known: dict[tuple[str, str], JudgedPair] = field(default_factory=dict)
-    who: str = field(default_factory=_who)
-    _undo: list[tuple[JudgedPair, JudgedPair | None]] = field(default_factory=list)
-
-    @classmethod
-    def open(cls, path: str | os.PathLike[str], inputs: Inputs) -> "DecisionLog":
-        """Begin a file, or go on with one.
-
-        Raises:
-            OutputError: It cannot be written, or is a file that the run has read.
-            SourceError: It is a file of another form.
-        """
-        log = cls(Path(path))
-        if not os.path.lexists(path):
-            require_place(path, inputs, folder=False, overwrite=False)
-            log._append("\t".join(DECISION_COLUMNS), os.O_CREAT | os.O_EXCL)
-            _sync_folder(log.path)
-            return log
-        log._mend()
-        log.known = {one.pair: one for one in read_judgements(os.fspath(path))}
-        return log
-
-    def decide(
-        self, doubt: Undecided, label: str, *, keep: str = "", note: str | None = None, who: str | None = None
-    ) -> None:
-        """Write a decision, of `who` else decides; without a `note` of its own it has the one from before."""
-        before = self.about(doubt)
-        said = (before.note if before else "") if note is None else _UNFIT.sub(" ", note).strip()
-        one = JudgedPair(0, doubt.goes.id, doubt.stays.id, label, None, keep, said, self.who if who is None else who)
-        self._write(one)
-        self._undo.append((one, before))
-
-    def about(self, doubt: Undecided) -> JudgedPair | None:
-        """What was decided about a pair, if anything was."""
-        return self.known.get(JudgedPair(0, doubt.goes.id, doubt.stays.id).pair)
-
-    def undo(self) -> tuple[str, str] | None:
-        """Take back the last decision that was made here: the pair that it was about."""
-        if not self._undo:
-            return None
-        one, before = self._undo.pop()
-        self._write((before or one._replace(label="", keep="", note=""))._replace(who=self.who))
-        return one.pair
-
-    def _write(self, one: JudgedPair) -> None:
-        one = one._replace(who=_UNFIT.sub(" ", one.who), when=_now())
-        self._append("\t".join((one.a, one.b, one.label or "", *one[5:])))
-        self.known[one.pair] = one
-        if not (one.label or one.note):
-            del self.known[one.pair]
-
-    def _append(self, line: str, flags: int = 0) -> None:
-        data = f"{line}\n".encode("utf-8", "replace")
-        try:
-            file = os.open(self.path, os.O_WRONLY | os.O_APPEND | flags, 0o666)
-            try:
-                if os.write(file, data) < len(data):
-                    raise OSError("the disk is full")
-                os.fsync(file)
-            finally:
-                os.close(file)
-        except OSError as error:
-            message = f"{self.path}: the last decision could not be written: {error.strerror or error}"
-            raise OutputError(message, hint="All before it are in the file; mend that, and go on.") from error
-
-    def _mend(self) -> None:
-        """Take away what a writer that was stopped has left of a line, and see that the rest is ours."""
-        data = self.path.read_bytes()
-        first = data.partition(b"\n")[0].decode("utf-8", "replace").removeprefix("\ufeff").rstrip("\r").split("\t")
-        if data and tuple(first) != DECISION_COLUMNS:
-            message = f"{self.path} has other columns than {', '.join(DECISION_COLUMNS)}"
-            hint = "Name another file with --decisions; dedup takes several."
-            raise SourceError(message, hint=hint)
-        end = data.rfind(b"\n") + 1
-        if end < len(data):
-            os.truncate(self.path, end)
-        if not end:
-            self._append("\t".join(DECISION_COLUMNS))
-
-
-def _sync_folder(path: Path) -> None:
-    """See that the name of a new file is on disk, too."""
-    folder = os.open(path.resolve().parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
 
 
 @dataclass
@@ -250,13 +130,3 @@ def _why(similarity: float, least: float, documents: int) -> str:
         (documents >= _LARGE, f"one of {documents:,} documents"),
     ]
     return ", ".join(what for is_so, what in holds if is_so)
-
-
-def unfit(doubt: Undecided) -> str:
-    """Why a decision about a pair could not be read again; nothing where it can."""
-    for name in (doubt.goes.id, doubt.stays.id):
-        if not name or name != name.strip() or _UNFIT.search(name):
-            return "an id with a tab, a line break or a blank at an end cannot stand in a file of decisions"
-    if doubt.goes.id == doubt.stays.id:
-        return "both have the same id, so nobody could tell which is meant"
-    return ""

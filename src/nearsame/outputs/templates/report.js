@@ -182,27 +182,39 @@ const drawn = curve => {
   return made;
 };
 
-// a file that `evaluate --truth` reads: what a pair stands for is its weight
+// a file that `evaluate --truth` reads: what a pair stands for is its weight; it holds pairs whose ids name them, and no others
+const tells = ids => ids[0] !== ids[1] && !ids.some(id => /[\t\p{Zl}\p{Zp}\x0a-\x0d\x1c-\x1e\x85]/u.test(id) || id !== id.trim() || !id);
+const pairOf = ids => JSON.stringify([...ids].sort());
+const byIds = () => {
+  const known = new Map();
+  for (const row of rows) {
+    const pair = pairOf([row.first.id, row.second.id]);
+    known.set(pair, [...known.get(pair) || [], row]);
+  }
+  return known;
+};
 const save = () => {
-  const all = strata(), lines = ["id1\tid2\tlabel\tweight"];
+  const all = strata(), known = byIds(), lines = ["id1\tid2\tlabel\tweight"];
   let without = 0;
   for (const [number, label] of verdicts()) {
     const row = rows[number], part = all.get(stratum(binOf(row))), ids = [row.first.id, row.second.id];
-    if (ids.some(id => /[\t\p{Zl}\p{Zp}\x0a-\x0d\x1c-\x1e\x85]/u.test(id) || id !== id.trim() || !id)) { without += 1; continue; }
+    if (!tells(ids) || known.get(pairOf(ids)).length > 1) { without += 1; continue; }
     lines.push([...ids, label, Math.max(1, part.pairs / part.seen)].join("\t"));
   }
   const link = make("a", { download: "judged.tsv", href: URL.createObjectURL(new Blob([lines.join("\n") + "\n"], { type: "text/plain" })) });
   link.click();
   URL.revokeObjectURL(link.href);
-  at("kept").textContent = without ? `${count(without)} pairs are not in the file: their ids have tabs, line breaks or blanks at an end.` : "";
+  at("kept").textContent = without ? `${count(without)} pairs are not in the file: their ids name other documents, too, or have tabs, line breaks or blanks at an end.` : "";
 };
+const WORDS = { yes: "yes", true: "yes", duplicate: "yes", y: "yes", right: "yes", same: "yes", no: "no", false: "no", different: "no", n: "no", wrong: "no", distinct: "no" };
+const meaning = word => Object.hasOwn(WORDS, word) ? WORDS[word] : !word ? "" : Number.isNaN(Number(word)) ? "unknown" : Number(word) >= 1 ? "yes" : "no";
 const load = text => {
-  const known = new Map(rows.flatMap(row => [[`${row.first.id}\t${row.second.id}`, row.number], [`${row.second.id}\t${row.first.id}`, row.number]]));
-  const lines = text.split("\n").map(line => line.split("\t")).filter(line => line.length > 2);
-  const found = lines.filter(([a, b, label]) => known.has(`${a}\t${b}`) && (LABELS[label.trim()] || !label.trim()));
-  for (const [a, b, label] of found) {
-    const number = known.get(`${a}\t${b}`);
-    if (label.trim()) marks.push([number, label.trim()]);
+  const known = byIds(), lines = text.replace(/^\ufeff/, "").split("\n").map(line => line.split("\t").map(field => field.trim())).filter(line => line.length > 2);
+  const column = Math.max(2, lines.length ? lines[0].map(name => name.toLowerCase()).indexOf("label") : 2);
+  const found = lines.filter(line => line.length > column && tells(line.slice(0, 2)) && known.get(pairOf(line.slice(0, 2)))?.length === 1);
+  for (const line of found) {
+    const { number } = known.get(pairOf(line.slice(0, 2)))[0], label = meaning(line[column].toLowerCase());
+    if (label) marks.push([number, label]);
     else marks = marks.filter(([other]) => other !== number);  // taken back in a file that is added to
   }
   at("kept").textContent = `${count(found.length)} marks read.`;

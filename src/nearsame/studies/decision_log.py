@@ -1,0 +1,199 @@
+"""A file of decisions that is only ever added to: none is lost, none is changed, whoever else writes to it.
+
+1. Each line is on disk before the next decision is asked for. Taking one back is a line, too: the last one about a pair
+   counts.
+2. Writers take turns by a lock on the file. Each first takes away what one that was stopped has left of a line, and
+   reads what others have added; a line that could not be written whole is not there.
+"""
+
+import contextlib
+import fcntl
+import getpass
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from nearsame.answers.doubts import Undecided
+from nearsame.errors import NearSameError, OutputError, SourceError
+from nearsame.files.inputs import Inputs
+from nearsame.outputs.folder import require_place
+from nearsame.sources.judged import DECISION_COLUMNS, JudgedPair, read_judgements
+
+__all__ = ["DecisionLog", "unfit"]
+
+_HEADER = "\t".join(DECISION_COLUMNS)
+_UNFIT = re.compile("[\t\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
+
+
+def _now() -> str:
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _who() -> str:
+    try:
+        return getpass.getuser()
+    except (ImportError, KeyError, OSError):  # a user without a name
+        return ""
+
+
+def _fit(text: str) -> str:
+    """A text as a line holds it."""
+    return _UNFIT.sub(" ", text).strip().encode("utf-8", "replace").decode()
+
+
+@dataclass
+class DecisionLog:
+    """A file of decisions.
+
+    Attributes:
+        path: where it is.
+        known: the last word on each pair, as of the last look at the file.
+        who: decides.
+    """
+
+    path: Path
+    known: dict[tuple[str, str], JudgedPair] = field(default_factory=dict)
+    who: str = field(default_factory=_who)
+    _undo: list[tuple[JudgedPair, JudgedPair | None]] = field(default_factory=list)
+    _seen: tuple[int, int] | None = None  # which file was looked at, and how long it was
+
+    @classmethod
+    def open(cls, path: str | os.PathLike[str], inputs: Inputs) -> "DecisionLog":
+        """Begin a file, or go on with one.
+
+        Raises:
+            OutputError: It cannot be written, or is a file that the run has read.
+            SourceError: It is a file of another form.
+        """
+        log = cls(Path(path))
+        is_new = not os.path.lexists(path)
+        if is_new:
+            require_place(path, inputs, folder=False, overwrite=False)
+        with log._turn(os.O_CREAT if is_new else 0):
+            pass
+        if is_new:
+            _sync_folder(log.path)
+        return log
+
+    def decide(
+        self, doubt: Undecided, label: str, *, keep: str = "", note: str | None = None, who: str | None = None
+    ) -> None:
+        """Write a decision, of `who` else decides; without a `note` of its own it has the one from before."""
+        with self._turn() as file:
+            before = self.about(doubt)
+            said = (before.note if before else "") if note is None else _fit(note)
+            by = self.who if who is None else who
+            one = self._write(file, JudgedPair(0, doubt.goes.id, doubt.stays.id, label, None, keep, said, by))
+        self._undo.append((one, before))
+
+    def about(self, doubt: Undecided) -> JudgedPair | None:
+        """What was decided about a pair, if anything was."""
+        return self.known.get(JudgedPair(0, doubt.goes.id, doubt.stays.id).pair)
+
+    def undo(self) -> tuple[str, str] | None:
+        """Take back the last decision that was made here: the pair that it was about.
+
+        What somebody else has decided about it since stays.
+        """
+        if not self._undo:
+            return None
+        with self._turn() as file:
+            one, before = self._undo[-1]
+            if self.known.get(one.pair) == _word(one):
+                self._write(file, (before or one._replace(label="", keep="", note=""))._replace(who=self.who))
+        self._undo.pop()
+        return one.pair
+
+    def _write(self, file: int, one: JudgedPair) -> JudgedPair:
+        """Add a decision: as it stands in the file."""
+        one = one._replace(line=0, label=one.label or "", weight=None, who=_fit(one.who), when=_now())
+        self._append(file, "\t".join((one.a, one.b, one.label or "", *one[5:])))
+        self._know(one)
+        return one
+
+    def _know(self, one: JudgedPair) -> None:
+        self.known.pop(one.pair, None)
+        if word := _word(one):
+            self.known[one.pair] = word
+
+    def _append(self, file: int, line: str) -> None:
+        data, size = f"{line}\n".encode(), os.fstat(file).st_size
+        try:
+            _write_whole(file, data)
+        except OSError:
+            with contextlib.suppress(OSError):  # or the next one takes it away
+                os.ftruncate(file, size)
+            raise
+        self._seen = (os.fstat(file).st_ino, size + len(data))
+
+    @contextlib.contextmanager
+    def _turn(self, flags: int = 0) -> Iterator[int]:
+        """The file, while nobody else writes to it, whole and read to its end."""
+        try:
+            file = os.open(self.path, os.O_RDWR | os.O_APPEND | flags, 0o666)
+            try:
+                with contextlib.suppress(OSError):  # some network file systems have no locks
+                    fcntl.flock(file, fcntl.LOCK_EX)
+                self._look(file)
+                yield file
+            finally:
+                os.close(file)
+        except NearSameError:
+            raise
+        except OSError as error:
+            message = f"{self.path}: the last decision could not be written: {error.strerror or error}"
+            raise OutputError(message, hint="All before it are in the file; mend that, and go on.") from error
+
+    def _look(self, file: int) -> None:
+        """Take away what was left of a line, see that the rest is ours, and read what is new."""
+        found = os.fstat(file)
+        if self._seen == (found.st_ino, found.st_size):
+            return
+        data = self.path.read_bytes()
+        first = data.partition(b"\n")[0].decode("utf-8", "replace").removeprefix("\ufeff").rstrip("\r").split("\t")
+        end = data.rfind(b"\n") + 1
+        if data and tuple(first) != DECISION_COLUMNS and (end or not _HEADER.startswith("\t".join(first))):
+            message = f"{self.path} has other columns than {', '.join(DECISION_COLUMNS)}"
+            hint = "Name another file with --decisions; dedup takes several."
+            raise SourceError(message, hint=hint)
+        if end < len(data):
+            os.ftruncate(file, end)
+        if not end:
+            self._append(file, _HEADER)
+        self.known = {one.pair: word for one in read_judgements(os.fspath(self.path)) if (word := _word(one))}
+        self._seen = (found.st_ino, os.fstat(file).st_size)
+
+
+def _write_whole(file: int, data: bytes) -> None:
+    if os.write(file, data) < len(data):
+        raise OSError("the disk is full")
+    os.fsync(file)
+
+
+def _word(one: JudgedPair) -> JudgedPair | None:
+    """A decision wherever it stands; nothing where it was taken back."""
+    return one._replace(line=0, label=one.label or "", weight=None) if one.label or one.keep or one.note else None
+
+
+def _sync_folder(path: Path) -> None:
+    """See that the name of a new file is on disk, too."""
+    folder = os.open(path.resolve().parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+
+
+def unfit(doubt: Undecided) -> str:
+    """Why a decision about a pair could not be read again; nothing where it can."""
+    for name in (doubt.goes.id, doubt.stays.id):
+        if not name or name != name.strip() or _UNFIT.search(name):
+            return "an id with a tab, a line break or a blank at an end cannot stand in a file of decisions"
+        if name != _fit(name):
+            return "an id that is not Unicode cannot stand in a file of decisions"
+    if doubt.goes.id == doubt.stays.id:
+        return "both have the same id, so nobody could tell which is meant"
+    return ""
