@@ -90,6 +90,18 @@ def test_thresholds_are_those_of_at(run):
         assert [id in ids for ids in gone.values()] == [bool(pair.at >> number & 1) for number in gone]
 
 
+@pytest.mark.parametrize("threshold", ["2/3", "5/6", "0.66666"])
+def test_a_threshold_that_no_number_of_the_machine_is_has_a_report(tmp_path, threshold):
+    """The first step is the threshold itself, and no step is twice there."""
+    found = ns.dedup(corpus(), method=ns.Jaccard(threshold=threshold))
+    found.write(tmp_path / "out")
+    told, pairs = ns.report(found), ns.report(ns.pairs(corpus(), method=ns.Jaccard(threshold=threshold)))
+    assert (found.stats.least, found.stats.removed) == (told.thresholds[0].threshold, told.thresholds[0].count)
+    assert len({round(at.threshold, 3) for at in told.thresholds}) == len(told.thresholds)
+    assert told.bins == ns.report(tmp_path / "out").bins
+    assert found.stats.least == pairs.thresholds[0].threshold
+
+
 def test_a_folder_says_what_the_run_says(tmp_path, monkeypatch):
     """But for deciding again, and for writing, which takes time and is counted."""
     monkeypatch.chdir(tmp_path)

@@ -11,16 +11,20 @@ from nearsame.arrow import Int64s
 from nearsame.flow.steps import steps
 from nearsame.recipes.methods import Method
 
-__all__ = ["bins", "cluster_table", "curve", "grid", "sampled_bins", "sizes"]
+__all__ = ["bins", "cluster_table", "curve", "exactly", "grid", "sampled_bins", "sizes"]
 
 _STEPS = 20  # between the threshold and 1
 _SIZES = ((2, 2), (3, 3), (4, 4), (5, 8), (9, 16), (17, 32), (33, 64), (65, 128), (129, 1024), (1025, 1 << 62))
 
 
-def grid(least: float) -> list[Fraction]:
+def exactly(least: float, method: Method) -> Fraction:
+    """The threshold of a run, of which statistics have a number of the machine: 2/3 is none."""
+    return method.least if float(method.least) == least else Fraction(str(least))
+
+
+def grid(first: Fraction) -> list[Fraction]:
     """Thresholds from that of a run to 1, in equal steps."""
-    first = Fraction(str(least))
-    steps = [round(first + (1 - first) * step / _STEPS, 4) for step in range(_STEPS + 1)]
+    steps = [round(first + (1 - first) * step / _STEPS, 4) for step in range(1, _STEPS + 1)]
     return [first, *dict.fromkeys(step for step in steps if step > first)]
 
 

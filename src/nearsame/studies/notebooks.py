@@ -5,6 +5,7 @@
 
 import os
 from collections.abc import Iterator, Mapping
+from fractions import Fraction
 from typing import Any
 
 import pyarrow as pa
@@ -117,7 +118,7 @@ def _figures(found: Result | Pairs, stats: Stats) -> Iterator[tuple[str, str, st
 def _similarity(found: Result | Pairs) -> Html:
     run = finished(found)
     name = f"Pairs by similarity ({run.stats.measure}); the last bar: 1"
-    counts = bins(run.pairs.column("similarity").to_numpy(), grid(run.stats.least))
+    counts = bins(run.pairs.column("similarity").to_numpy(), grid(Fraction(str(run.stats.least))))
     return Html(element("p", name, kind="quiet") + bars(counts, name))
 
 

@@ -49,7 +49,7 @@ from nearsame.recipes.arguments import checked
 from nearsame.recipes.methods import Method
 from nearsame.studies.breakdowns import breakdowns, maps
 from nearsame.studies.cluster_graphs import graph
-from nearsame.studies.distributions import bins, cluster_table, curve, grid, sampled_bins, sizes
+from nearsame.studies.distributions import bins, cluster_table, curve, exactly, grid, sampled_bins, sizes
 from nearsame.studies.finished import Finished, Moved, finished
 from nearsame.studies.frequent_parts import SharedPassages, frequent_parts
 from nearsame.studies.run_changes import changes
@@ -223,13 +223,13 @@ class _Making:
 
     @cached_property
     def _grid(self) -> list[Fraction]:
-        return grid(self.run.stats.least)
+        return grid(exactly(self.run.stats.least, self._sides.method))
 
     @cached_property
     def _moved(self) -> list[tuple[Fraction, Moved]]:
         """The run decided again, on all documents, at each threshold of the grid."""
         at = self.run.at
-        return [] if at is None else [(step, at(str(float(step)))) for step in self._grid]
+        return [] if at is None else [(step, at(str(step))) for step in self._grid]
 
     def _thresholds(self) -> Iterator[AtThreshold]:
         judged = self.run.stats.documents - self.run.stats.against
