@@ -59,6 +59,8 @@ def test_plan_shows_what_k_means():
         (["--simhash", "--num-perm", "64"], "--simhash has no option --num-perm", "Leave one of them out"),
         (["--simhash", "--k", "64"], "k=64 is not at least 0 and below bits=64", "Choose a smaller distance"),
         (["--simhash", "--threshold", "x"], "threshold='x' is not a number", "Write it as in 0.8"),
+        (["--simhash", "--text-column", "x"], "--text-column does nothing with --simhash", "Leave one of them out"),
+        (["--text-column", "x"], "text_column does nothing without a corpus", "Name a source"),
         (["--simhash", "corpus.jsonl"], "--simhash takes no SOURCE: 'corpus.jsonl'", "Leave one of them out"),
         (["--also", "15"], "--also '15' is not a setting", "as in 15x5"),
         (["--simhash", "--also", "x"], "--also 'x' is not a setting", "as in 6"),

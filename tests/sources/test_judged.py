@@ -1,8 +1,12 @@
 """Files of judged pairs: which first line names the columns, and what stands in each."""
 
+import json
+import re
+
 import pytest
 
 from nearsame.errors import SourceError
+from nearsame.sources import judged
 from nearsame.sources.judged import read_judgements
 
 
@@ -52,3 +56,11 @@ def test_ids_behind_names_of_columns_may_be_anything(tmp_path):
     """So a file that begins with names always says what it means."""
     pairs = [(one.a, one.b) for one in read(tmp_path, "id1\tid2\tlabel\nid1\tlabel\tno\nid1\tid2\tno\n")]
     assert [("id1", "label"), ("id1", "id2")] == pairs
+
+
+def test_a_report_knows_the_same_words(root):
+    """Its script reads the same files, and has to have a table of its own."""
+    script = (root / "src/nearsame/outputs/templates/report.js").read_text("utf-8")
+    table = re.search("const WORDS = {(.*?)};", script)[1]
+    words = json.loads("{" + re.sub(r"(\w+):", r'"\1":', table) + "}")
+    assert dict.fromkeys(judged._YES, "yes") | dict.fromkeys(judged._NO, "no") == words

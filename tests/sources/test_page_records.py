@@ -183,8 +183,9 @@ def test_plan_and_evaluate_read_pages(tmp_path: Path) -> None:
     _folder(tmp_path, a__html=html(PAGE.format(1)), b__html=html(PAGE.format(1), "B"), c__html=html("other words"))
     assert 1 == evaluate(str(tmp_path), methods=["jaccard"], apart=False).scores[0].pairs
     assert plan(corpus=str(tmp_path), extract="text").expected is not None
-    with pytest.raises(ConfigError, match="extract does nothing without a corpus"):
-        plan(extract="text")
+    for name, value in {"text_column": "body", "html_column": "page", "extract": "text", "max_document": 9}.items():
+        with pytest.raises(ConfigError, match=f"{name} does nothing without a corpus"):
+            plan(**{name: value})
 
 
 def test_a_run_that_is_continued_counts_pages_like_one_that_was_not_stopped(tmp_path: Path) -> None:

@@ -139,11 +139,12 @@ def _bands(given: dict[str, Any], settings: dict[str, Any]) -> Any:
 
 
 def _simhash(given: dict[str, Any], settings: dict[str, Any]) -> Any:
+    from nearsame.flow.options import TextOptions
     from nearsame.studies.plan import plan_simhash
 
     if given["corpus"]:
         raise ConfigError(f"--simhash takes no SOURCE: {given['corpus'][0]!r}", hint="Leave one of them out.")
-    for name in ("html_column", "extract", "max_document"):
+    for name in options.given_options(given, TextOptions):
         if given[name] is not None:
             raise ConfigError(f"--{name.replace('_', '-')} does nothing with --simhash", hint="Leave one of them out.")
     numbers: dict[str, Any] = {

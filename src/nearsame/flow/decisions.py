@@ -258,8 +258,7 @@ def _both_kept(pairs: Rows, known: Standings, gone: Mask, found: Answers, *, wit
     """How many pairs of documents both stay, though they are similar, and like these pairs."""
     of_copies = known.best[pairs[:, 0]] == known.best[pairs[:, 1]]
     copies = pairs[of_copies & (pairs[:, 0] != pairs[:, 1]) & (known.sizes[pairs[:, 0]] > 0)]
-    met = meets(copies, known.num_against, within=within)
-    both = int((met & ~gone[copies].any(axis=1)).sum())
+    both = int((meets(copies, known.num_against, within=within) & ~gone[copies].any(axis=1)).sum())
     leaders = _different(known.best[pairs[~of_copies]])
     smaller = known.sizes[leaders[:, 0]] < known.sizes[leaders[:, 1]]
     leaders[smaller] = leaders[smaller, ::-1]  # of one side, the larger set comes first where a measure has a direction
@@ -283,12 +282,13 @@ def meets(pairs: Rows, num_against: int, *, within: bool) -> Mask:
     return np.asarray((judged == 1) | ((judged == 2) & within))
 
 
-def _similar(pairs: Rows, known: Standings, compared: Callable[[Rows, Rows], Mask]) -> Mask:  # as was asked
+def _similar(pairs: Rows, known: Standings, compared: Callable[[Rows, Rows], Mask]) -> Mask:
+    """Which pairs are as similar as was asked, in whatever order they are given."""
     return _compared(np.stack(by_rank(pairs, known.ranks), axis=1), known, compared)
 
 
 def _compared(pairs: Rows, known: Standings, compared: Callable[[Rows, Rows], Mask]) -> Mask:
-    """Which pairs are as similar as was asked; the first of each comes first in the order of priority."""
+    """The same of pairs whose first one comes first in the order of priority."""
     first, later = pairs.T
     a, b = known.best[first], known.best[later]
     similar = (a == b) & (first != later) & (known.sizes[first] > 0)

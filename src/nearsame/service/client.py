@@ -6,7 +6,6 @@
 3. A request is a transaction: a list of up to 500 documents, or as many of a source.
 """
 
-import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -26,7 +25,7 @@ from nearsame.index.facet import Input
 from nearsame.outputs.folder import appearing, require_place
 from nearsame.recipes.arguments import checked, require_number
 from nearsame.recipes.given import Number, in_unit_interval
-from nearsame.service.wire import Wire, in_path, in_query
+from nearsame.service.wire import Wire, in_path, in_query, loaded
 from nearsame.sources import Skipped
 from nearsame.sources.listed import require_texts
 
@@ -239,7 +238,7 @@ class Client:
         require_number("limit", limit, 1)
         given = {"after": after} if after is not None else {"number": number}
         settings = in_query({**given, "limit": limit, "numbers": "true"})
-        told = map(json.loads, self._wire.lines(f"/export?{settings}"))  # not orjson: it knows no half surrogate pairs
+        told = map(loaded, self._wire.lines(f"/export?{settings}"))
         return [(one["number"], one["document"]) for one in told]
 
     if not TYPE_CHECKING:  # a type checker is to say that there is no such method

@@ -19,7 +19,7 @@ from nearsame import errors
 from nearsame.errors import ConfigError, NearSameError, StoreBusyError, StoreError
 from nearsame.recipes.arguments import shown
 
-__all__ = ["Wire", "in_path", "in_query"]
+__all__ = ["Wire", "in_path", "in_query", "loaded"]
 
 _SCHEMES = {"http": http.client.HTTPConnection, "https": http.client.HTTPSConnection}
 _IDLE_SECONDS = 10.0  # the service closes connections that ask nothing for 15
@@ -60,7 +60,7 @@ class Wire:
             with closing(self._sent(method, path, body, again=again)) as answer:
                 content = self._read(answer)
             if answer.status < 400:
-                return _loaded(content)
+                return loaded(content)
             problem = _problem(content, answer.status)
             pause = _seconds(answer.headers.get("Retry-After"))
             if answer.status not in _BUSY or time.monotonic() + pause > deadline:
@@ -132,7 +132,8 @@ def _spelt(given: Any, spell: Callable[[], str]) -> str:
         raise ConfigError(message, hint="Give a text that is UTF-8.") from None
 
 
-def _loaded(content: bytes) -> Any:
+def loaded(content: bytes) -> Any:
+    """What an answer says as JSON, half a surrogate pair as well."""
     try:
         return orjson.loads(content)
     except orjson.JSONDecodeError:  # a text with half a surrogate pair

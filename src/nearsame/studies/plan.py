@@ -30,7 +30,6 @@ _STEPS = np.arange(101) / 100
 _MOST_BITS = 4096
 _MOST_BESIDE = 5
 _ASKED = "asked for"
-_OF_PAGES = ("html_column", "extract", "max_document")
 
 
 class PlanOptions(TextOptions, MinHashSettings, total=False):
@@ -65,7 +64,7 @@ def plan(
         >>> plan(rows=5).shape.bands
         12
     """
-    useless = next((name for name in _OF_PAGES if options.get(name) is not None), None)
+    useless = next((name for name in TextOptions.__annotations__ if options.get(name) is not None), None)
     if corpus is None and useless is not None:
         raise ConfigError(f"{useless} does nothing without a corpus", hint="Name a source, or leave it out.")
     settings = given_settings(options, MinHashSettings)
