@@ -346,6 +346,24 @@ def test_redirects_are_followed_to_their_end() -> None:
     )
 
 
+def test_the_least_of_several_redirects_counts(tmp_path) -> None:
+    """A URL that redirected to two pages, as two visits saw, leads on to one of them, however they are ordered."""
+    pages = [
+        {"id": "to c", "url": "http://x.org/b", "redirect": "/c", "text": None},
+        {"id": "to d", "url": "http://x.org/b", "redirect": "/d", "text": None},
+        {"id": "a", "url": "http://x.org/a", "redirect": "/b", "text": None},
+        {"id": "c", "url": "http://x.org/c", "redirect": None, "text": "one page"},
+        {"id": "d", "url": "http://x.org/d", "redirect": None, "text": "another page"},
+    ]
+    expected = {"to c": ("c",), "to d": ("d",), "a": ("c",)}
+    for order in (1, -1):
+        path = tmp_path / f"{order}.jsonl"
+        path.write_text("".join(json.dumps(page) + "\n" for page in pages[::order]))
+        found = ns.dedup(path, use="redirect")
+        assert expected == _lines(found, "witness_id")
+        found.write(tmp_path / f"out{order}")  # and is verified
+
+
 def test_two_visits_of_one_page_are_no_redirect() -> None:
     """One URL is the layer `url`'s, until a redirect leads to it."""
     visits = [{"id": name, "url": "http://x.org/a", "redirect": None, "text": name} for name in ("first", "second")]

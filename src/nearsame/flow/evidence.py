@@ -125,14 +125,14 @@ class PageFacts:
 
     @cached_property
     def _redirects(self) -> dict[str, str]:
-        """From canonical URLs to those that they redirect to; of several the first."""
+        """From canonical URLs to those that they redirect to; of several the least, whatever the order of reading."""
         rows = np.flatnonzero(self.known("redirect").is_valid())
         bases, targets = self.known(self.url_column, rows), self.known("redirect", rows)
         pairs = zip(self.form(bases).to_pylist(), self.form(_absolute(bases, targets)).to_pylist(), strict=True)
         redirects: dict[str, str] = {}
         for url, target in pairs:
             if url is not None and url != target:
-                redirects.setdefault(url, target)
+                redirects[url] = min(target, redirects.get(url, target))
         return redirects
 
     @property

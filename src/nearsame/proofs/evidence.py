@@ -56,7 +56,7 @@ def _named(target: str | None, url: str | None, other_target: str | None, other_
 
 @dataclass
 class Redirects:
-    """Where pages redirect to, in all documents; of several the first."""
+    """Where pages redirect to, in all documents; of several the least."""
 
     url: str  # the column of URLs
     forms: Mapping[str, Form] | None  # of URLs, by the rules up to each degree
@@ -74,7 +74,7 @@ class Redirects:
             return
         here, there = self.form(url), self.form(_absolute(url, target) or "")
         if here != there:
-            self._targets.setdefault(here, there)
+            self._targets[here] = min(there, self._targets.get(here, there))
 
     def end(self, target: str | None) -> str | None:
         """Where it ends; one that goes round in a circle ends at the least URL on the way."""
