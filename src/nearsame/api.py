@@ -309,7 +309,7 @@ def _prepared(sides: tuple[Any, Any], asked: Inquiry) -> Run:
         () if asked.decisions is None else asked.decisions.files
     )
     engine = asked.engine(known, recipe.stored_ratio)
-    foretelling(clock, reading, engine, shares_of(recipe, layered=layered, listing=asked.listing))
+    foretelling(clock, reading, engine, shares_of(recipe, layered=layered, listing=asked.listing), growth=engine.growth)
     with engine.preparing():
         pages = PageFacts(reading, asked.urls, required=layered)
         first_layers = _first_layers(pages, asked, guesses, clock, engine) if layered else None

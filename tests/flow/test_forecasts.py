@@ -30,9 +30,9 @@ def watched(tmp_path, monkeypatch):
     monkeypatch.setattr(forecasts, "SAMPLE_SECONDS", 0)
     (tmp_path / "a.jsonl").write_text(TEXTS)
 
-    def run(**options):
+    def run(search=ns.dedup, *more, **options):
         progress = Notes()
-        ns.dedup(tmp_path / "a.jsonl", progress=progress, batch_rows=100, **options)
+        search(tmp_path / "a.jsonl", *more, progress=progress, **options)
         return progress.notes
 
     return run
@@ -49,3 +49,18 @@ def test_a_long_run_says_once_what_it_will_take(watched, tmp_path, monkeypatch):
     assert re.match(said.format(""), note)
     (note,) = watched(workdir=tmp_path / "work")
     assert re.match(said.format(rf", [\d.]+ [kM]B of disk in {tmp_path}/work"), note)
+
+
+def test_so_does_a_long_search_for_leaks(watched, monkeypatch):
+    """Whose memory does not grow with what is read; and it needs no disk."""
+    monkeypatch.setattr(forecasts, "LONG_SECONDS", 0)
+    monkeypatch.setattr(forecasts, "peak_memory", lambda: 0)  # that of the whole suite
+    item = [{"question": "which wise old wallaby waltzes with Wendy every Wednesday evening"}]
+    said = (
+        r"about 1 minutes? until all is decided, up to (\d.* [MG]B) of memory \(by the first 10% of the sources; less"
+    )
+    (note,) = watched(ns.leaks, item)
+    assert (found := re.match(said, note))
+    monkeypatch.setattr(StepSoFar, "done", lambda step: step.total // 10_000)
+    (longer,) = watched(ns.leaks, item)
+    assert found[1] in longer

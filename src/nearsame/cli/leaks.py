@@ -140,7 +140,8 @@ def leaks(**given: Any) -> int:
 
     chosen = {name: value for name, value in options.given_options(given, LeakOptions).items()
               if value is not None and name != "engine"}  # fmt: skip
-    with running_on(given) as engine, console.watched(quiet=given["quiet"]) as progress:
+    writes = given["remove"] != "none"
+    with running_on(given) as engine, console.watched(quiet=given["quiet"], writes=writes) as progress:
         chosen |= {name: value for name, value in engine.items() if value is not None}
         found = find(given["sources"], given["evals"], progress=progress, **chosen)
         stats = found.stats if given["output"] == "-" else _written(found, given)

@@ -4,7 +4,8 @@
    within LONG_SECONDS nothing is said.
 2. What follows reading is reckoned by what its steps took for a second of reading in runs of 2 GB of text (Jaccard,
    MinHash: docs/performance.md); comparing is more where much is similar. The same shares give the time left.
-3. Memory is what the run will hold, and at most its budget; beyond it features are kept in files.
+3. Memory is what the run will hold, and at most its budget, beyond which features are kept in files; but no less than
+   it has held so far.
 """
 
 import tempfile
@@ -12,7 +13,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from nearsame.clock import Clock, Progress, Silent
+from nearsame.clock import Clock, Progress, Silent, peak_memory
 from nearsame.engines.local import Local
 from nearsame.outputs.promises import in_bytes
 from nearsame.outputs.steps import READS, StepSoFar
@@ -28,10 +29,20 @@ _SHARES = {
 _HELD = 2  # times as much as features: what documents share, while it is brought together
 
 
-def foretelling(clock: Clock, reading: Reading, engine: Local, shares: Sequence[tuple[str, float]]) -> None:
-    """From now on tell whoever watches a run also what it will take."""
+def foretelling(
+    clock: Clock, reading: Reading, engine: Local, shares: Sequence[tuple[str, float]], *, growth: float
+) -> None:
+    """From now on tell whoever watches a run also what it will take.
+
+    Args:
+        clock: That of the run.
+        reading: What is read.
+        engine: What has its memory and disk.
+        shares: The steps to come, the one that reads first, and what each takes for a second of reading.
+        growth: Bytes that are held until the end for each byte of text.
+    """
     if type(clock.progress) is not Silent:
-        clock.progress = reading.progress = Forecast(clock.progress, engine, shares)
+        clock.progress = reading.progress = Forecast(clock.progress, engine, shares, growth)
 
 
 def shares_of(method: Method, *, layered: bool, listing: bool) -> list[tuple[str, float]]:
@@ -46,9 +57,9 @@ def shares_of(method: Method, *, layered: bool, listing: bool) -> list[tuple[str
 class Forecast:
     """Who watches a run, and is told what it will take."""
 
-    def __init__(self, watcher: Progress, engine: Local, shares: Sequence[tuple[str, float]]) -> None:
-        self._watcher, self._engine = watcher, engine
-        self._in_all = sum(share for _, share in shares)
+    def __init__(self, watcher: Progress, engine: Local, shares: Sequence[tuple[str, float]], growth: float) -> None:
+        self._watcher, self._engine, self._growth = watcher, engine, growth
+        self._reads, self._in_all = shares[0][0], sum(share for _, share in shares)
         self._step: StepSoFar | None = None
         self._began, self._text_bytes = 0.0, 0
         self.tick, self.foreseen, expect = (getattr(watcher, name, None) for name in ("tick", "foreseen", "expect"))
@@ -57,7 +68,7 @@ class Forecast:
 
     def begin(self, stage: str, total_bytes: int | None = None) -> None:
         """The sample is taken from the step that reads."""
-        self._step = StepSoFar(stage, total_bytes) if stage == READS and total_bytes else None
+        self._step = StepSoFar(stage, total_bytes) if stage == self._reads and total_bytes else None
         self._began, self._text_bytes = time.monotonic(), 0
         self._watcher.begin(stage, total_bytes)
 
@@ -82,9 +93,9 @@ class Forecast:
 
     def _said(self, seconds: float, share: float) -> str:
         space = self._engine.space
-        features = int(self._engine.growth * self._text_bytes / share)
+        features = int(self._growth * self._text_bytes / share)
         fixed = space.memory - space.budget
-        memory = min(space.memory, fixed + _HELD * features)
+        memory = max(min(space.memory, fixed + _HELD * features), peak_memory() or 0)
         home = self._engine.workdir or Path(tempfile.gettempdir())
         stored = features if self._engine.checkpoints or features > space.budget // 2 else 0
         disk = f", {in_bytes(stored)} of disk in {home}" if stored else ""

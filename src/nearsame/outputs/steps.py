@@ -21,10 +21,13 @@ from nearsame.printable import printable
 
 __all__ = ["READS", "WRITES", "Lines", "RunSoFar", "StepSoFar", "logged", "time_left"]
 
-READS, WRITES = "features", "writing"  # the step that all others are measured by, and the last one
+READS, WRITES = "features", "writing"  # the step that others are measured by where none is named, and the last one
 
 _STEPS = {
     "features": "reading",
+    "benchmarks": "reading benchmarks",
+    "training": "looking for items",
+    "cutting": "cutting out what was found",
     "boilerplate": "counting boilerplate",
     "foretelling": "estimating the cost",
     "identical": "grouping identical ones",
@@ -108,14 +111,15 @@ class RunSoFar:
     """Which step a run is at, and how long what is left of it will take."""
 
     def __init__(self, *, writes: bool = False) -> None:
-        self._writes = writes
+        self._writes, self._reads = writes, READS
         self.step = StepSoFar("", None)
         self._ahead: list[tuple[str, float]] = []  # steps, and what each takes for a second of reading
         self._share = 0.0  # the same of this one
         self._reading = self._taken = self._reckoned = 0.0  # seconds: of reading, and of steps behind it that are over
 
     def expect(self, shares: Sequence[tuple[str, float]]) -> None:
-        """These steps are to come, in this order; each takes so many seconds for one of reading."""
+        """These steps are to come, in this order, first the one that reads; each takes so long for a second of it."""
+        self._reads = shares[0][0]
         self._ahead = [*shares, *([(WRITES, _WRITING)] if self._writes else [])]
 
     def foreseen(self, seconds: Mapping[str, float]) -> None:
@@ -125,7 +129,7 @@ class RunSoFar:
 
     def begin(self, stage: str, total_bytes: int | None) -> None:
         """A step begins, and the one before is over."""
-        if self.step.stage == READS:
+        if self.step.stage == self._reads:
             self._reading = self.step.seconds
         elif self._share:
             self._taken += self.step.seconds
@@ -143,7 +147,7 @@ class RunSoFar:
             own = self._share * reading - self.step.seconds
         if own is None or own < 0:
             return None
-        if self.step.stage == READS:
+        if self.step.stage == self._reads:
             reading = self.step.seconds + own
         return own + reading * sum(share for _, share in self._ahead)
 

@@ -20,6 +20,7 @@ from nearsame.files.inputs import Inputs, names_of, several
 from nearsame.files.passed_over import PassedOver
 from nearsame.flow.calls import asked_of, names_given, of_command
 from nearsame.flow.checks import chosen_spark
+from nearsame.flow.forecasts import foretelling
 from nearsame.flow.options import DocumentOptions, EngineOption, FileOptions, StrictOptions, ThreadOptions
 from nearsame.flow.page_reading import require_pages, with_encoding, with_max_record, with_pages
 from nearsame.outputs.steps import logged
@@ -134,9 +135,12 @@ def leaks(train: Any, evals: Any, **options: Unpack[LeakOptions]) -> Leaks:
         texts = [text for items in benchmarks for text in items.texts]
         numbers = [number for number, items in enumerate(benchmarks) for _ in items.texts]
         sought = SoughtTexts.made(texts, numbers, rule)
+    if engine is None:
+        here = Local(options["threads"] or 0)
+        foretelling(clock, reading, here, [("training", 1.0)], growth=0)
     with clock("training", reading.size_bytes):
         if engine is None:
-            found, names, text_bytes = _search(reading, sought, options["threads"])
+            found, names, text_bytes = _search(reading, sought, here)
         else:
             reading, found, text_bytes = _search_on_spark(engine, train, columns, options, LeakStage(sought))
             names = RowNames(reading.origins, [part.name for part in reading.all_parts])
@@ -196,10 +200,9 @@ def _items(name: str, parts: list[Part], options: LeakOptions, skipped: list[Ski
     return read_items(name, parts, options["eval_columns"] or (), options["eval_id_column"], skip)
 
 
-def _search(reading: Reading, sought: SoughtTexts, threads: int | None) -> tuple[pa.Table, RowNames, int]:
+def _search(reading: Reading, sought: SoughtTexts, engine: Local) -> tuple[pa.Table, RowNames, int]:
     """LEAKS of all documents, what those are called in which there are some, and the bytes of all texts."""
-    engine, stretches = Local(threads or 0), Stretches()
-    text_bytes, under_way = 0, deque[pa.Table]()
+    stretches, text_bytes, under_way = Stretches(), 0, deque[pa.Table]()
     found, origins = list[pa.RecordBatch](), list[pa.Table]()
 
     def documents() -> Iterator[pa.RecordBatch]:
