@@ -234,3 +234,12 @@ def test_a_chain_is_seen_in_the_graph_of_its_cluster():
     distances = [round(np.hypot(x - 120, y - 120)) for x, y, _ in nodes]
     assert [0, 35, 69, 104] == sorted(distances)
     assert [distances[at[row]] for row in range(4)] == sorted(distances)
+
+
+def test_a_cluster_of_two_has_no_graph():
+    """There is but one line to see; the heading goes with the last graph."""
+    found = ns.report(ns.dedup(["some words to be the same"] * 2 + ["other words, thrice the same"] * 3))
+    assert [3] == [len(graph.members) for graph in found.graphs]
+    pairs = ns.report(ns.dedup(["some words to be the same"] * 2))
+    assert ((), 1) == (pairs.graphs, len(pairs.clusters))
+    assert (True, False) == tuple("as graphs" in report_page(one) for one in (found, pairs))

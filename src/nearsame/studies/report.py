@@ -64,6 +64,7 @@ _BESIDE_BYTES = 1_500_000  # of these texts
 _READ_CHARACTERS = 20_000_000  # compared for them
 _CLUSTERS = 200
 _GRAPHS, _MEMBERS = 12, 20  # clusters that are drawn, and how many of their members
+_DRAWN = 3  # documents that a cluster has at least which is drawn: of two there is one line to see
 _ID_BYTES = 400_000  # of ids and sources
 _EXCERPT = 120
 _COPIES = ("bytes", "words", "edits")  # of the whole
@@ -304,8 +305,8 @@ class _Making:
     @cached_property
     def _drawn(self) -> list[tuple[int, Int64s]]:
         """The clusters that are drawn, each with some of its pairs, over the whole range of similarity."""
-        drawn = []
-        for number in self._cluster_table[0][:_GRAPHS].tolist():
+        drawn, (numbers, documents, *_) = [], self._cluster_table
+        for number in numbers[documents >= _DRAWN][:_GRAPHS].tolist():
             pairs = np.flatnonzero(self.run.pairs.column("cluster").to_numpy() == number)
             few = spread(self._similarity[pairs], np.zeros(pairs.size, np.bool_), _MEMBERS - 1)
             drawn.append((number, pairs[few]))
