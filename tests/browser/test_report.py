@@ -212,6 +212,16 @@ def test_everybody_can_use_it(report, chromium, tmp_path, width, scheme):
     context.close()
 
 
+def test_no_column_looks_empty(opened):
+    """Each has a name that is seen, and the longest bar reaches from one end of its column to the other."""
+    unnamed = "heads => heads.filter(head => !head.innerText || head.querySelector('.unseen')).length"
+    assert 0 == opened.locator("section:not(#pairs) table:not(.map) thead th").evaluate_all(unnamed)
+    filled = """bars => Math.max(...bars.map(bar => bar.querySelector('rect').getBoundingClientRect().width))
+        / bars[0].closest('td').getBoundingClientRect().width"""
+    for table in ("Sizes of clusters", "By lang"):
+        assert opened.get_by_label(table, exact=True).locator(".share").evaluate_all(filled) > 0.9
+
+
 def test_no_name_makes_a_page_wider_than_the_screen(page, tmp_path):
     """Ids, benchmarks and sources of 200 letters, on every kind of page, with all that folds open."""
     name = "x" * 200
