@@ -163,7 +163,8 @@ def test_marks_are_saved_and_read_by_ids_that_name_one_pair(page, tmp_path):
     for lines, said in (
         ("a\tb\tRIGHT\n", "1 right, 0 wrong, 0 unsure"),
         ("id1\tid2\tweight\tlabel\r\nb\ta\t7\tfalse\r\n", "0 right, 1 wrong, 0 unsure"),
-        ("a\tb\tconstructor\n", "0 right, 0 wrong, 1 unsure"),
+        ("a\tb\t?\n", "0 right, 0 wrong, 1 unsure"),
+        ("id1\tid2\tlabel\tkeep\na\tb\t\tb\n", "1 right, 0 wrong, 0 unsure"),
         ("a\tb\t1\nc\td\t1\nsame\tsame\t1\n", "1 right, 0 wrong, 0 unsure"),
     ):
         page.evaluate("localStorage.clear()")
@@ -172,6 +173,12 @@ def test_marks_are_saved_and_read_by_ids_that_name_one_pair(page, tmp_path):
         page.set_input_files("#load", tmp_path / "read.tsv")
         page.get_by_text("1 marks read.", exact=True).wait_for()
         assert said in page.inner_text("#progress"), lines
+    (tmp_path / "read.tsv").write_text("a\tb\tno\na\tb\tconstructor\n", "utf-8")
+    page.set_input_files("#load", tmp_path / "read.tsv")
+    page.get_by_text(
+        "No marks read: the label “constructor” of a and b says neither yes nor no.", exact=True
+    ).wait_for()
+    assert "1 right, 0 wrong, 0 unsure" in page.inner_text("#progress")
 
 
 @pytest.mark.slow

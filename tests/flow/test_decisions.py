@@ -160,6 +160,12 @@ def test_every_method_obeys_and_its_output_holds(method: Any, clusters: Any, tmp
         ([{"id1": "a", "id2": "b", "keep": "c"}], {}, "keep is 'c', which is neither 'a' nor 'b'"),
         ([{"id1": "a"}], {}, "is not one of two ids"),
         ([{"id1": "a", "id2": "a"}], {}, "'a' is paired with itself"),
+        ([{"id1": "a", "id2": "b", "label": "nope"}], {}, "number 1: the label 'nope' says neither yes nor no"),
+        (
+            [{"id1": "a", "id2": "b", "label": "no"}, {"id1": "a", "id2": "c"}, {"id1": "b", "id2": "a", "keep": "a"}],
+            {},
+            "decisions, number 3: 'b' and 'a' are decided twice, differently",
+        ),
         ([{"id1": x, "id2": y, "keep": x} for x, y in ("ab", "bc", "ca")], {}, "each is kept in place of another"),
     ],
 )
@@ -167,6 +173,17 @@ def test_what_cannot_be_obeyed_is_refused_in_words(decisions: Any, options: Any,
     """Contradictions, and what is no decision."""
     with pytest.raises(ConfigError, match=message):
         ns.dedup(ROSES, decisions=decisions, **options)
+
+
+def test_a_choice_without_a_label_is_no_doubt(tmp_path: Any) -> None:
+    """In a file and in a record: who says which one stays says that they are duplicates."""
+    decided = tmp_path / "decided.tsv"
+    decided.write_text("id1\tid2\tlabel\tkeep\na\tc\t\tc\na\tb\t\t\n")
+    for decisions, unsure in ((decided, 1), ([{"id1": "a", "id2": "c", "keep": "c"}, {"id1": "a", "id2": "b"}], 0)):
+        found = ns.dedup(ROSES, decisions=decisions)
+        said = {name: found.stats.decisions[name] for name in ("read", "chosen", "confirmed", "unsure")}
+        assert {"read": 2, "chosen": 1, "confirmed": 2 - unsure, "unsure": unsure} == said
+        found.write(tmp_path / f"out{unsure}")
 
 
 def test_the_last_word_counts_where_lines_say_when(tmp_path):
@@ -177,6 +194,9 @@ def test_the_last_word_counts_where_lines_say_when(tmp_path):
     later = tmp_path / "later.tsv"
     later.write_text("b\ta\tno\n")
     assert {"b"} <= set(ns.dedup(ROSES, decisions=[log, later]).kept().column("id").to_pylist())
+    record = {"id1": "a", "id2": "b", "label": "yes"}
+    for decisions, apart in (([log, later, record], 0), ([record, later], 1), ([record, record, log], 0)):
+        assert apart == ns.dedup(ROSES, decisions=decisions).stats.decisions["both_kept"]
     later.write_text("b\ta\tno\na\tb\tyes\n")
     with pytest.raises(ConfigError, match="line 2: 'a' and 'b' are decided twice, differently"):
         ns.dedup(ROSES, decisions=later)

@@ -207,7 +207,7 @@ class _Rule:
         num_apart = sum(apart)
         left = len(given.apart) + len(won) - num_apart - sum(won) - over
         counts = {"both_kept": sum(both), "apart": num_apart, "chosen": sum(won), "overruled": over}
-        return counts | {"not_similar": left, "confirmed": len(given.others)}
+        return counts | {"not_similar": left, "confirmed": len(given.others) + len(won)}
 
     def wrong(self, found: Any) -> str:
         """What contradicts it."""

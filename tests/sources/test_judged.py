@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from nearsame.errors import SourceError
+from nearsame.errors import ConfigError, SourceError
 from nearsame.sources import judged
 from nearsame.sources.judged import read_judgements
 
@@ -35,13 +35,32 @@ def test_columns_go_by_their_names(tmp_path, header, line, said):
     assert ("p", "q", said) == (one.a, one.b, (one.verdict(), one.keep))
 
 
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [("p\tq\t\tq\ta note", True), ("p\tq\tUnsure\tq", None), ("p\tq\t?", None), ("p\tq\tnan", None),
+     ("p\tq\t\t\ta note", None), ("p\tq", None), ("p\tq\t-3", False)],
+)  # fmt: skip
+def test_a_label_or_a_choice_says_something_and_nothing_says_nothing(tmp_path, line, said):
+    """A choice of who stays says yes; a line that ends before its label is as one whose label is empty."""
+    (one,) = read(tmp_path, f"id1\tid2\tlabel\tkeep\tnote\n{line}\n")
+    assert said is one.verdict()
+
+
+@pytest.mark.parametrize("label", ["nope", "yes!", "not the same", "ye", "-nan", "n/a", "x" * 100])
+def test_a_label_that_nobody_knows_is_refused(tmp_path, label):
+    """It would change nothing, and be taken for doubt."""
+    with pytest.raises(ConfigError, match=rf"judged\.tsv, line 3: the label '{label[:60]}' says neither yes nor no"):
+        read(tmp_path, f"id1\tid2\tlabel\np\tq\tno\np\tr\t{label}\n")
+
+
 @pytest.mark.parametrize("header", ["id1\tlabel", "label\tid1\tid2", "id1\tlabel\tid2", "ID_A\tkeep", "weight\tid2"])
 def test_names_of_columns_in_another_order_are_refused(tmp_path, header):
     """They are no pair, and what stands below would be read wrongly."""
     with pytest.raises(SourceError, match=r"line 1: .* are names of columns, and do not begin"):
         read(tmp_path, f"{header}\np\tq\tno\n")
     first, second, *_ = header.split("\t")
-    assert [(first, second), ("p", "q")] == [one[1:3] for one in read(tmp_path, f"{header}\np\tq\n", (first, second))]
+    pairs = read(tmp_path, f"{first}\t{second}\np\tq\n", (first, second))
+    assert [(first, second), ("p", "q")] == [one[1:3] for one in pairs]
 
 
 @pytest.mark.parametrize("line", ["a\tlabel", "note\tkeep\tno", "label\tweight", "id1\tpage-17\tno", "id\tpage-17"])
@@ -63,4 +82,5 @@ def test_a_report_knows_the_same_words(root):
     script = (root / "src/nearsame/outputs/templates/report.js").read_text("utf-8")
     table = re.search("const WORDS = {(.*?)};", script)[1]
     words = json.loads("{" + re.sub(r"(\w+):", r'"\1":', table) + "}")
-    assert dict.fromkeys(judged._YES, "yes") | dict.fromkeys(judged._NO, "no") == words
+    known = {"yes": judged._YES, "no": judged._NO, "unknown": judged._UNSURE - {""}}
+    assert {word: label for label, some in known.items() for word in some} | {"": ""} == words

@@ -56,6 +56,7 @@ def test_a_truth_may_be_compressed(tmp_path):
     [
         ("a\tx\n", "pairs.tsv names the id 'x', which no document has"),
         ("x1\tx2\nx3\tx4\nx5\tx6\n", "names 6 ids 'x1', 'x2', 'x3', 'x4', 'x5' and 1 more, which no document has"),
+        ("a\tb\nc\td\tnope\n", "pairs.tsv, line 2: the label 'nope' says neither yes nor no"),
         ("a\ta\n", "pairs.tsv, line 1: 'a' is paired with itself"),
         ("a\tb\t1\nb\ta\t0\n", "pairs.tsv, line 2: 'b' and 'a' are judged twice, differently"),
         ("id1\tid2\tlabel\tweight\na\tb\t1\t1e308\n", "line 2: the weight '1e308' is .* out of all proportion"),

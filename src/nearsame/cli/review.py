@@ -124,7 +124,7 @@ class Sitting:
     @property
     def num_decided(self) -> int:
         """How many pairs are decided."""
-        return sum(bool(one.label) and pair in self.review.numbers for pair, one in self.log.known.items())
+        return sum(one.is_decided and pair in self.review.numbers for pair, one in self.log.known.items())
 
     def run(self, keys: Iterator[str], ask: Callable[[], str]) -> None:
         """Show pages until it is enough; `ask` gives the text of a note."""
@@ -197,7 +197,7 @@ class Sitting:
 
     def _is_decided(self, pair: tuple[str, str]) -> bool:
         known = self.log.known.get(pair)
-        return known is not None and bool(known.label)
+        return known is not None and known.is_decided
 
     def _show(self) -> None:
         from nearsame.outputs.doubts import Standing

@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import blake2b
+from itertools import groupby
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -24,7 +25,7 @@ from nearsame.errors import ConfigError
 from nearsame.files.inputs import no_path
 from nearsame.kernels import deciding
 from nearsame.kernels.scores import Bound
-from nearsame.sources.judged import JudgedPair, read_judgements
+from nearsame.sources.judged import FIELDS, JudgedPair, judgement_of, read_judgements
 from nearsame.stages.clusters.apart import Apart, keepers_of
 
 __all__ = [
@@ -47,7 +48,6 @@ Given = str | os.PathLike[str] | Sequence[str | os.PathLike[str] | Mapping[str, 
 NO_COPY = -1
 UNCHOSEN = np.iinfo(np.int64).max
 _SHOWN = 5
-_FIELDS = ("id1", "id2", "label", "keep", "note")
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class Decisions:
 
     @classmethod
     def of(cls, given: Given) -> Self:
-        """Read them, of several files the later one counts.
+        """Read them, of several files the later one counts; records that follow each other are as one file.
 
         Raises:
             ConfigError: They contradict themselves.
@@ -72,15 +72,15 @@ class Decisions:
         """
         several = [given] if isinstance(given, str | os.PathLike) else list(given)
         last: dict[tuple[str, str], JudgedPair] = {}
-        for one in several:
-            name = "decisions" if isinstance(one, Mapping) else os.fspath(one)
-            if wrong := no_path(name):
-                message = f"decisions={name!r} has {wrong}, which no path can have"
-                raise ConfigError(message, hint="Give the path of a file.")
-            read = [_of_record(one)] if isinstance(one, Mapping) else read_judgements(name)
-            last |= _consistent(name, read)
-        files = tuple(os.fspath(one) for one in several if not isinstance(one, Mapping))
-        decisions = cls(tuple(last.values()), files)
+        files: list[str] = []
+        for _, alike in groupby(enumerate(several, start=1), lambda one: isinstance(one[1], Mapping)):
+            some = [*alike]  # records, or files
+            records = [judgement_of(one, number) for number, one in some if isinstance(one, Mapping)]
+            last |= _consistent("decisions, number", records)
+            for path in (os.fspath(one) for _, one in some if not isinstance(one, Mapping)):
+                last |= _consistent(f"{path}, line", _read(path))
+                files.append(path)
+        decisions = cls(tuple(last.values()), tuple(files))
         _depths(decisions.chosen)
         return decisions
 
@@ -97,7 +97,7 @@ class Decisions:
 
     def record(self) -> list[dict[str, str]]:
         """All of them, JSON-able, as `of` reads them again."""
-        rows = [zip(_FIELDS, (one.a, one.b, _label(one), one.keep, one.note), strict=True) for one in self.given]
+        rows = [zip(FIELDS, (one.a, one.b, _label(one), one.keep, one.note), strict=True) for one in self.given]
         return [{name: value for name, value in row if value} for row in rows]
 
     @property
@@ -342,37 +342,29 @@ def _label(one: JudgedPair) -> str:
     return "unknown" if verdict is None else "yes" if verdict else "no"
 
 
-def _of_record(given: Mapping[str, Any]) -> JudgedPair:
-    """A decision that is given as a record.
-
-    Raises:
-        ConfigError: It is none.
-    """
-    if not {"id1", "id2"} <= given.keys() <= set(_FIELDS) or not all(isinstance(one, str) for one in given.values()):
-        message = f"decisions: {dict(given)!r} is not one of two ids"
-        raise ConfigError(message, hint=f"Give texts as {', '.join(_FIELDS)}; the first two are needed.")
-    a, b, *others = (given.get(name, "") for name in _FIELDS)
-    if a == b:
-        raise ConfigError(f"decisions: {a!r} is paired with itself", hint="Leave it out.")
-    return JudgedPair(0, a, b, others[0], None, *others[1:])
+def _read(path: str) -> list[JudgedPair]:
+    if wrong := no_path(path):
+        message = f"decisions={path!r} has {wrong}, which no path can have"
+        raise ConfigError(message, hint="Give the path of a file.")
+    return read_judgements(path)
 
 
 def _consistent(name: str, read: Sequence[JudgedPair]) -> dict[tuple[str, str], JudgedPair]:
-    """Decisions by their pairs.
+    """Decisions by their pairs; `name`: what lines are of.
 
     Raises:
         ConfigError: Two are about one pair, and differ; or one keeps a third document.
     """
     known: dict[tuple[str, str], JudgedPair] = {}
     for one in read:
-        where = f"{name}, line {one.line}" if one.line else name
+        where = f"{name} {one.line}"
         if one.keep not in ("", one.a, one.b):
             message = f"{where}: keep is {one.keep!r}, which is neither {one.a!r} nor {one.b!r}"
             raise ConfigError(message, hint="Name one of the two, or nothing.")
         before = known.setdefault(one.pair, one)
         if (before.verdict(), before.keep) != (one.verdict(), one.keep):
             message = f"{where}: {one.a!r} and {one.b!r} are decided twice, differently"
-            raise ConfigError(message, hint="Leave one of the lines out.")
+            raise ConfigError(message, hint="Leave one of the two out.")
     return known
 
 

@@ -4,21 +4,25 @@
    `weight` (how many pairs of the corpus a pair stands for), `keep` (which of the two stays), `note`, `who`, `when`.
    The third column is the label where none is called so, unless it has one of these names.
 2. With a column `when`, lines stand in the order in which they were decided: the last one about a pair counts.
+3. A label says yes, no or that nobody is sure, in words or as a number; any other is an error. A choice of who stays
+   says yes, where its label is empty.
 """
 
 import math
-from collections.abc import Collection, Iterator
-from typing import Final, NamedTuple
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any, Final, NamedTuple
 
 from nearsame.errors import ConfigError, SourceError
 from nearsame.sources.whole import read_text
 
-__all__ = ["DECISION_COLUMNS", "JudgedPair", "read_judgements"]
+__all__ = ["DECISION_COLUMNS", "FIELDS", "JudgedPair", "judgement_of", "read_judgements"]
 
 DECISION_COLUMNS: Final = ("id1", "id2", "label", "keep", "note", "who", "when")  # of a file that is added to
+FIELDS: Final = DECISION_COLUMNS[:5]  # of a record
 
 _YES = {"yes", "true", "duplicate", "y", "right", "same"}
 _NO = {"no", "false", "different", "n", "wrong", "distinct"}
+_UNSURE = {"unknown", "unsure", "maybe", "u", "?", "nan", ""}
 _OTHERS = {"keep", "note", "who", "when", "weight"}
 _HEADERS = {"id", "id1", "id2", "id_1", "id_2", "a", "b", "a_id", "b_id", "id_a", "id_b"}
 
@@ -53,9 +57,14 @@ class JudgedPair(NamedTuple):
         """The two, whichever is named first."""
         return (self.a, self.b) if self.a < self.b else (self.b, self.a)
 
+    @property
+    def is_decided(self) -> bool:
+        """Whether anything was said of it, be it that nobody is sure."""
+        return bool(self.label or self.keep)
+
     def verdict(self, least: float = 1.0) -> bool | None:
         """Whether they are duplicates, as they are from the least number that counts; None: nobody says so."""
-        if self.label is None:
+        if self.label is None or (self.keep and not self.label):
             return True
         word = self.label.lower()
         if word in _YES | _NO:
@@ -75,7 +84,7 @@ def read_judgements(path: str, ids: Collection[str] = ()) -> list[JudgedPair]:
         ids: What documents are called, if that is known: what names two of them is no line of names.
 
     Raises:
-        ConfigError: A pair is one document.
+        ConfigError: A pair is one document, or a label says nothing.
         SourceError: It cannot be read, or a line is not a pair.
     """
     text = read_text(path)
@@ -95,12 +104,34 @@ def read_judgements(path: str, ids: Collection[str] = ()) -> list[JudgedPair]:
     at = _label_of(names)
     judged = [_judgement(number, fields, names, at) for number, fields in lines]
     for one in judged:
-        if one.a == one.b:
-            raise ConfigError(f"{path}, line {one.line}: {one.a!r} is paired with itself", hint="Leave the line out.")
+        _require_sense(f"{path}, line {one.line}", one)
     if "when" not in names:
         return judged
     last = {one.pair: one for one in judged}
     return [one for one in last.values() if one.label or one.keep or one.note]  # others were taken back
+
+
+def judgement_of(record: Mapping[str, Any], number: int) -> JudgedPair:
+    """The same of a record; `number`: its place among others.
+
+    Raises:
+        ConfigError: It is none, its two documents are one, or its label says nothing.
+    """
+    if not {"id1", "id2"} <= record.keys() <= {*FIELDS} or not all(isinstance(one, str) for one in record.values()):
+        message = f"decisions: {dict(record)!r} is not one of two ids"
+        raise ConfigError(message, hint=f"Give texts as {', '.join(FIELDS)}; the first two are needed.")
+    keep, note = (record.get(name, "") for name in ("keep", "note"))
+    one = JudgedPair(number, record["id1"], record["id2"], record.get("label"), None, keep, note)
+    _require_sense(f"decisions, number {number}", one)
+    return one
+
+
+def _require_sense(where: str, one: JudgedPair) -> None:
+    if one.a == one.b:
+        raise ConfigError(f"{where}: {one.a!r} is paired with itself", hint="Leave it out.")
+    if one.verdict() is None and str(one.label).lower() not in _UNSURE:
+        message = f"{where}: the label {str(one.label)[:60]!r} says neither yes nor no"
+        raise ConfigError(message, hint="Write yes, no, unknown, or a number; call a column of remarks note.")
 
 
 def _is_header(fields: list[str], ids: Collection[str]) -> bool:
@@ -130,7 +161,9 @@ def _label_of(names: list[str]) -> int | None:
 
 def _judgement(number: int, fields: list[str], names: list[str], at: int | None) -> JudgedPair:
     said = dict(zip(names[2:], fields[2:], strict=False))
-    label = fields[at] if at is not None and at < len(fields) else None
+    label = None
+    if at is not None and at < max(len(names), len(fields)):
+        label = fields[at] if at < len(fields) else ""  # editors take away blanks at the end of a line
     weight = said.get("weight", "") if "weight" in names else None
     rest = (said.get(name, "") for name in ("keep", "note", "who", "when"))
     return JudgedPair(number, fields[0], fields[1], label, weight, *rest)

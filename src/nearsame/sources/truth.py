@@ -2,7 +2,7 @@
 
 1. Without labels every line is a true pair, and every other pair is false: the truth is whole.
 2. With labels a pair is true from the least number that counts (or by `yes`, `true`, `duplicate`), false below it (or
-   by `no`, `false`), and otherwise, as by `unknown`, not judged. Pairs that are not listed are not judged either.
+   by `no`, `false`), and not judged where nobody is sure (`unknown`). Pairs that are not listed are not judged either.
 3. An id that no document has, or that two have, is an error that names it; so is a pair that is judged twice,
    differently, where lines do not say when.
 """

@@ -206,14 +206,20 @@ const save = () => {
   URL.revokeObjectURL(link.href);
   at("kept").textContent = without ? `${count(without)} pairs are not in the file: their ids name other documents, too, or have tabs, line breaks or blanks at an end.` : "";
 };
-const WORDS = { yes: "yes", true: "yes", duplicate: "yes", y: "yes", right: "yes", same: "yes", no: "no", false: "no", different: "no", n: "no", wrong: "no", distinct: "no" };
-const meaning = word => Object.hasOwn(WORDS, word) ? WORDS[word] : !word ? "" : Number.isNaN(Number(word)) ? "unknown" : Number(word) >= 1 ? "yes" : "no";
+const WORDS = { yes: "yes", true: "yes", duplicate: "yes", y: "yes", right: "yes", same: "yes", no: "no", false: "no", different: "no", n: "no", wrong: "no", distinct: "no", unknown: "unknown", unsure: "unknown", maybe: "unknown", u: "unknown", "?": "unknown", nan: "unknown", "": "" };
+const meaning = word => Object.hasOwn(WORDS, word) ? WORDS[word] : Number.isNaN(Number(word)) ? undefined : Number(word) >= 1 ? "yes" : "no";
 const load = text => {
   const known = byIds(), lines = text.replace(/^\ufeff/, "").split("\n").map(line => line.split("\t").map(field => field.trim())).filter(line => line.length > 2);
-  const column = Math.max(2, lines.length ? lines[0].map(name => name.toLowerCase()).indexOf("label") : 2);
+  const names = (lines[0] || []).map(name => name.toLowerCase()), column = Math.max(2, names.indexOf("label")), keep = names.indexOf("keep");
   const found = lines.filter(line => line.length > column && tells(line.slice(0, 2)) && known.get(pairOf(line.slice(0, 2)))?.length === 1);
+  const said = line => meaning(line[column].toLowerCase() || (line[keep] ? "yes" : ""));
+  const odd = found.find(line => said(line) === undefined);
+  if (odd) {
+    at("kept").textContent = `No marks read: the label \u201c${odd[column]}\u201d of ${odd[0]} and ${odd[1]} says neither yes nor no.`;
+    return;
+  }
   for (const line of found) {
-    const { number } = known.get(pairOf(line.slice(0, 2)))[0], label = meaning(line[column].toLowerCase());
+    const { number } = known.get(pairOf(line.slice(0, 2)))[0], label = said(line);
     if (label) marks.push([number, label]);
     else marks = marks.filter(([other]) => other !== number);  // taken back in a file that is added to
   }
