@@ -25,7 +25,9 @@ TEXTS = [("1", "question", ("Which?",)), ("1", "choices.text", ("one", "two")), 
 
 def _items(source: Any, *wanted: str, id_column: str | None = None) -> tuple[Items, list[Skipped]]:
     skipped: list[Skipped] = []
-    return read_items("b", open_parts([source], columns=Columns()), wanted, id_column, into(skipped)), skipped
+    return read_items(
+        "b", open_parts([source], columns=Columns()), Columns(id=id_column), wanted, into(skipped)
+    ), skipped
 
 
 def _texts(items: Items) -> list[tuple[str, str, tuple[str, ...]]]:
@@ -130,7 +132,7 @@ def test_strict_stops_at_the_first_that_cannot_be_read(tmp_path: Path) -> None:
     path = tmp_path / "items.jsonl"
     path.write_text('{"q": "a"}\n{"q": \n', "utf-8")
     with pytest.raises(SourceError, match="line 2"):
-        read_items("b", open_parts([path], columns=Columns(), strict=True), (), None, into([]))
+        read_items("b", open_parts([path], columns=Columns(), strict=True), Columns(), (), into([]))
 
 
 def test_a_table_with_bytes_that_are_no_text_loses_that_row_alone() -> None:

@@ -394,3 +394,31 @@ def test_standard_input_is_read_once() -> None:
     """It cannot be both."""
     with pytest.raises(ConfigError, match="- is named twice"):
         ns.leaks("-", "-")
+
+
+@pytest.mark.parametrize("name", ["b.jsonl", "b.csv", "b/one.txt"])
+def test_benchmarks_are_read_in_the_encoding_that_is_named(tmp_path, name):
+    """Records and text files alike; without it the note says what they look like; and the output is proved so, too."""
+    text = "Où est passée la clé de l'écurie où dormaient les chevaux fatigués de l'évêque?"
+    whole = {"b.jsonl": json.dumps({"q": text}, ensure_ascii=False) + "\n", "b.csv": f"q\n{text}\n", "b/one.txt": text}[
+        name
+    ]
+    (tmp_path / "b").mkdir()
+    (tmp_path / name).write_text(whole, "latin-1")
+    benchmark = tmp_path / name.split("/")[0]
+    pq.write_table(pa.table({"text": [f"Quiz. {text} Réponse.", "a daisy"]}), tmp_path / "train.parquet")
+    found = ns.leaks(tmp_path / "train.parquet", benchmark, encoding="latin-1")
+    assert [1.0] == found.items.column("score").to_pylist()
+    assert "benchmarks: files in other encodings than UTF-8: iso8859-1 1" in found.stats.notes
+    found.write(tmp_path / "out")
+    assert ns.verify(tmp_path / "out").holds
+    unread = ns.leaks(tmp_path / "train.parquet", benchmark)
+    assert (0, 1) == (unread.stats.items, unread.stats.skipped)
+    assert any(note.startswith("benchmarks: 1 ") and "--encoding" in note for note in unread.stats.notes)
+
+
+def test_an_encoding_that_no_side_has_is_refused(tmp_path):
+    """Parquet says its own."""
+    pq.write_table(pa.table({"text": ["a daisy"]}), tmp_path / "a.parquet")
+    with pytest.raises(ConfigError, match="no source is one"):
+        ns.leaks(tmp_path / "a.parquet", {"b": [{"q": QUESTION}]}, encoding="latin-1")

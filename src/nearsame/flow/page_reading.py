@@ -5,6 +5,7 @@
 """
 
 import codecs
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -17,7 +18,7 @@ from nearsame.engines.space import num_bytes
 from nearsame.errors import ConfigError, SourceError
 from nearsame.flow.options import TextOptions
 from nearsame.sources import MAX_DOCUMENT, MAX_RECORD, Columns, Skipped, open_parts
-from nearsame.sources.base import apart, into
+from nearsame.sources.base import Part, apart, into
 from nearsame.sources.page_records import as_pages
 from nearsame.sources.reading import Reading
 from nearsame.sources.sampling import DocumentSample, sample
@@ -91,15 +92,15 @@ def with_max_record(columns: Columns, max_record: int | str | None) -> Columns:
     return replace(columns, max_record=most)
 
 
-def require_pages(reading: Reading) -> None:
-    """Refuse settings of web pages where there are none.
+def require_pages(reading: Reading, others: Sequence[Part] = ()) -> None:
+    """Refuse settings of web pages where there are none, and an encoding where no file has one, of `others` neither.
 
     Raises:
         ConfigError: There is such a setting.
     """
     refuse_idle(reading.columns, pages=reading.pages)
     encoding = reading.columns.encoding
-    if encoding is not None and not any(part.format in _ENCODED for part in reading.all_parts):
+    if encoding is not None and not any(part.format in _ENCODED for part in (*reading.all_parts, *others)):
         message = f"encoding={encoding!r} is about files of texts, JSON lines and CSV, and no source is one"
         raise ConfigError(message, hint="Leave it out.")
 

@@ -77,7 +77,7 @@ class Columnar(FilePart):
             if left := self.unread(opened, source):
                 skip(Skipped(self.name, None, None, f"unread: {left:,} bytes after the end of the stream"))
 
-    def objects(self, skip: Skip) -> Iterator[tuple[int, dict[str, Any]]]:
+    def objects(self, columns: Columns, skip: Skip) -> Iterator[tuple[int, dict[str, Any]]]:  # noqa: ARG002  (whole)
         """The readable records, whole, with their positions."""
         skip = strictly(skip, strict=self.strict)
         with self.whole(skip) as source, damage(self.name):

@@ -65,9 +65,9 @@ class Delimited(FilePart):
             if block.broken:
                 skip(unread_rest(block, self.name))
 
-    def objects(self, skip: Skip) -> Iterator[tuple[int, dict[str, Any]]]:
+    def objects(self, columns: Columns, skip: Skip) -> Iterator[tuple[int, dict[str, Any]]]:
         """The readable records, whole, with their positions; all values are strings."""
-        skip, columns = self.by_encoding(skip), Columns()
+        skip = self.by_encoding(skip)
         for block, header in self._blocks(skip, longest(columns)):
             if block.passing is not None:
                 pass_by(block, columns, skip, self.name)

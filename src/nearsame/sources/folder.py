@@ -124,13 +124,13 @@ class TextFolder:
         if positions:
             yield self._batch(positions, texts, chosen)
 
-    def objects(self, skip: Skip) -> Iterator[tuple[int, dict[str, Any]]]:
+    def objects(self, columns: Columns, skip: Skip) -> Iterator[tuple[int, dict[str, Any]]]:
         """The readable text files, with their positions; web pages are none."""
         skip = strictly(skip, strict=self.strict)
         for position, path in enumerate(self.paths):
             if is_page(path):
                 skip(Skipped(self.name, position, None, f"{path}: a web page is no item of a benchmark"))
-            elif (text := self._text(position, Columns(), skip)) is not None:
+            elif (text := self._text(position, columns, skip)) is not None:
                 yield position, {"id": _printable(path), "text": text.decode()}
 
     def copy(

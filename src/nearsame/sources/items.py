@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from nearsame.arrow import Rows
 from nearsame.errors import ColumnError, SourceError
-from nearsame.sources.base import NOT_UTF8, Part, Skip, Skipped
+from nearsame.sources.base import NOT_UTF8, Columns, Part, Skip, Skipped
 from nearsame.sources.columns import is_stringlike
 
 __all__ = ["Items", "plain_records", "read_items", "require_known"]
@@ -43,27 +43,27 @@ class Items:
             self.texts.append(tuple(pieces))
 
 
-def read_items(name: str, parts: Sequence[Part], wanted: Sequence[str], id_column: str | None, skip: Skip) -> Items:
+def read_items(name: str, parts: Sequence[Part], columns: Columns, wanted: Sequence[str], skip: Skip) -> Items:
     """The items of the parts of one benchmark, in order.
 
     Args:
         name: What the benchmark is called.
         parts: Where it is.
+        columns: How they are read, and the column of ids: `id` if None, else `source:position`.
         wanted: The columns that are read, or their beginnings (`choices`); none: all that hold strings but the id.
-        id_column: The column of ids; `id` if None, else `source:position`.
         skip: Who is told of what cannot be read.
 
     Raises:
         ColumnError: The benchmark has none of the wanted columns, or no such ids.
         SourceError: A part does not hold records.
     """
-    items, by_path = Items(name), any("." in one for one in wanted)
+    items, by_path, id_column = Items(name), any("." in one for one in wanted), columns.id
     for part in parts:
         objects = getattr(part, "objects", None)
         if objects is None:
             hint = "Name files of records: JSON lines, CSV, Parquet, Arrow; or a folder of text files."
             raise SourceError(f"{part.name} does not hold items of a benchmark", hint=hint)
-        for position, record in objects(skip):
+        for position, record in objects(columns, skip):
             items.known.update(dict.fromkeys(_paths(record) if by_path else record))
             texts: dict[str, list[str]] = {}
             for key, value in record.items():

@@ -28,7 +28,7 @@ from nearsame.kernels import lines
 from nearsame.schemas import CODES, VECTORS
 from nearsame.sources.base import BATCH_BYTES, Annotations, Columns, Skip, Skipped, TextChange
 from nearsame.sources.codes import code_lists, json_type
-from nearsame.sources.columns import Chosen, assemble, bounded, choose, not_finite
+from nearsame.sources.columns import Chosen, assemble, bounded, choose, not_finite, why_not_utf8
 from nearsame.sources.json_keys import annotate_line
 from nearsame.sources.jsonvalues import UnreadableError, json_object, kind_of, row_values, table_of_lines
 from nearsame.sources.limits import longest, longest_copied, pass_by, too_long
@@ -81,15 +81,16 @@ class JsonLines(FilePart):
             if block.broken:
                 skip(unread_rest(block, self.name))
 
-    def objects(self, skip: Skip) -> Iterator[tuple[int, dict[str, Any]]]:
+    def objects(self, columns: Columns, skip: Skip) -> Iterator[tuple[int, dict[str, Any]]]:
         """The readable records, whole, with their positions."""
-        skip, columns = self.by_encoding(skip), Columns()
+        skip = self.by_encoding(skip)
         for block in self._blocks(skip, longest(columns)):
             if block.passing is not None:
                 pass_by(block, columns, skip, self.name)
                 continue
             for index in _good(block, columns, skip, self.name).tolist():
-                record = json_object(block.raw(index))
+                raw = block.raw(index)
+                record = why_not_utf8(raw) or json_object(raw)
                 if isinstance(record, dict):
                     yield block.position + index, record
                 else:

@@ -78,7 +78,7 @@ class Memory:
             yield from records(batch, chosen, np.arange(start, start + len(batch)), skip, self.name, columns)
             start += len(batch)
 
-    def objects(self, skip: Skip) -> Iterator[tuple[int, dict[str, Any]]]:
+    def objects(self, columns: Columns, skip: Skip) -> Iterator[tuple[int, dict[str, Any]]]:  # noqa: ARG002  (whole)
         """The readable records, whole, with their positions."""
         skip, start = strictly(skip, strict=self.strict), 0
         for batch in self.table.to_batches():

@@ -58,8 +58,10 @@ def _name(source: Any) -> str:
     return path.name or typed
 
 
-def open_benchmark(source: Any, kinds: tuple[tuple[str, str], ...] = (), *, lenient: bool = True) -> Parts:
+def open_benchmark(
+    source: Any, kinds: tuple[tuple[str, str], ...] = (), encoding: str | None = None, *, lenient: bool = True
+) -> Parts:
     """The parts of a benchmark: what files are read as is said for both sides, which of them only for training."""
     files = any(isinstance(one, (str, os.PathLike)) for one in several(source))
     wanted = Wanted(kinds=kinds) if files else Wanted()
-    return open_parts(several(source), columns=Columns(), without_extras=lenient, wanted=wanted)
+    return open_parts(several(source), columns=Columns(encoding=encoding), without_extras=lenient, wanted=wanted)

@@ -15,7 +15,7 @@ from nearsame.proofs.parts import part_problems, parts_of
 from nearsame.proofs.proof import unreadable
 from nearsame.proofs.records import Reader
 from nearsame.proofs.verdict import Findings, Verification
-from nearsame.sources import Parts, Wanted
+from nearsame.sources import Columns, Parts, Wanted
 from nearsame.sources.footers import why_not_readable
 from nearsame.sources.memory import in_memory
 from nearsame.studies.benchmarks import named_sources, open_benchmark
@@ -55,7 +55,8 @@ def proven(home: Path, train: Any, evals: Any, findings: Findings, *, everything
     reader = Reader(
         about["columns"], product.documents, product.labels, why_not_readable, memory, skips.positions, skips.unread
     )
-    benchmarks = [Benchmark(name, _records(found)) for name, found in opened.items()]
+    columns = Columns(encoding=record["settings"].get("encoding"))
+    benchmarks = [Benchmark(name, _records(found, columns)) for name, found in opened.items()]
     return prove_leaks(LeakClaims(home, record, parts), benchmarks, reader, findings, everything=everything)
 
 
@@ -72,7 +73,7 @@ def _benchmarks(home: Path, call: Mapping[str, Any], evals: Any, settings: Mappi
     else:
         named = {name: tuple(names_again(names, call["folder"])) for name, names in call["evals"].items()}
     kinds = Wanted.of(read_as=settings.get("read_as")).kinds
-    return {name: open_benchmark(source, kinds) for name, source in named.items()}
+    return {name: open_benchmark(source, kinds, settings.get("encoding")) for name, source in named.items()}
 
 
 def _memory(home: Path, parts: Any, train: Any) -> dict[str, Any]:
@@ -89,7 +90,7 @@ def _memory(home: Path, parts: Any, train: Any) -> dict[str, Any]:
     return dict(zip(waiting, given, strict=False))
 
 
-def _records(parts: Parts) -> Iterator[tuple[str, int, Mapping[str, Any]]]:
+def _records(parts: Parts, columns: Columns) -> Iterator[tuple[str, int, Mapping[str, Any]]]:
     for part in parts:
-        for position, record in part.objects(lambda _: None):  # type: ignore[attr-defined]
+        for position, record in part.objects(columns, lambda _: None):  # type: ignore[attr-defined]
             yield part.name, position, record

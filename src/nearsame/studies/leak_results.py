@@ -88,7 +88,7 @@ class Leaks:
             leaked_documents=int(self._searched.documents.size),
             benchmarks=counts,
             seconds=searched.seconds,
-            notes=reading.notes,
+            notes=(*reading.notes, *searched.notes),
         )
 
     @cached_property

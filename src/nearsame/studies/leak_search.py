@@ -45,6 +45,7 @@ class Searched:
         inputs: every file that was read.
         clock: of the steps.
         settings: what was asked for, JSON-able.
+        notes: what one must know of how the benchmarks were read.
         threads: how many work at once; None: one for each processor.
         call: where the benchmarks are, by name, so that they can be read again.
     """
@@ -60,6 +61,7 @@ class Searched:
     inputs: Inputs
     clock: Clock
     settings: Mapping[str, Any]
+    notes: tuple[str, ...] = ()
     threads: int | None = None
     call: Mapping[str, Any] = field(default_factory=dict)
 

@@ -5,7 +5,7 @@
 3. What is found is in the words of the document, at the threshold that was asked for; nothing else is.
 """
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterator
 from typing import Annotated, Any, Unpack
 
@@ -30,6 +30,8 @@ from nearsame.recipes.leaks import LeakRule
 from nearsame.recipes.methods import Digest
 from nearsame.recipes.signatures import Default, Doc
 from nearsame.sources import Columns, Part, Parts, Skipped, Wanted, into, open_parts
+from nearsame.sources.base import Aside
+from nearsame.sources.encoding_notes import encoding_notes
 from nearsame.sources.items import Items, read_items, require_known
 from nearsame.sources.kinds import require_distinct
 from nearsame.sources.parts import strictly
@@ -125,12 +127,14 @@ def leaks(train: Any, evals: Any, **options: Unpack[LeakOptions]) -> Leaks:
     lenient, wanted = not options["strict"], Wanted.of(options["include"], options["exclude"], options["read_as"])
     parts = Parts() if engine else open_parts(several(train), columns=columns, without_extras=lenient, wanted=wanted)
     reading: Any = Reading(parts, columns, (), None, clock.progress, strict=options["strict"])
-    if engine is None:
-        require_pages(reading)
-    skipped: list[Skipped] = []
+    skipped, told = list[Skipped](), Counter[Aside]()
     with clock("benchmarks"):
-        opened = [(name, open_benchmark(source, wanted.kinds, lenient=lenient)) for name, source in named]
-        benchmarks = [_items(name, found, options, skipped) for name, found in opened]
+        opened = [
+            (name, open_benchmark(source, wanted.kinds, options["encoding"], lenient=lenient)) for name, source in named
+        ]
+        if engine is None:
+            require_pages(reading, [part for _, found in opened for part in found])
+        benchmarks = [_items(name, found, options, skipped, told) for name, found in opened]
         require_known(benchmarks, options["eval_columns"] or ())
         texts = [text for items in benchmarks for text in items.texts]
         numbers = [number for number, items in enumerate(benchmarks) for _ in items.texts]
@@ -163,6 +167,7 @@ def leaks(train: Any, evals: Any, **options: Unpack[LeakOptions]) -> Leaks:
             inputs,
             clock,
             settings,
+            tuple(f"benchmarks: {note}" for note in encoding_notes(told)),
             options["threads"],
             _call(train, named, options),
         )
@@ -195,9 +200,17 @@ def _columns(options: LeakOptions) -> Columns:
     return with_encoding(with_max_record(columns, options["max_record"]), options["encoding"])
 
 
-def _items(name: str, parts: list[Part], options: LeakOptions, skipped: list[Skipped]) -> Items:
-    skip = strictly(into(skipped), strict=options["strict"])
-    return read_items(name, parts, options["eval_columns"] or (), options["eval_id_column"], skip)
+def _items(name: str, parts: list[Part], options: LeakOptions, skipped: list[Skipped], told: Counter[Aside]) -> Items:
+    report = strictly(into(skipped), strict=options["strict"])
+
+    def skip(what: Skipped | Aside) -> None:
+        if isinstance(what, Aside):
+            told[what] += what.is_encoding
+        else:
+            report(what)
+
+    columns = with_encoding(Columns(id=options["eval_id_column"]), options["encoding"])
+    return read_items(name, parts, columns, options["eval_columns"] or (), skip)
 
 
 def _search(reading: Reading, sought: SoughtTexts, engine: Local) -> tuple[pa.Table, RowNames, int]:
