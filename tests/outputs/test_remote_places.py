@@ -1,6 +1,7 @@
 """Outputs at addresses: whole or not there, in a store that has no renaming, whatever call to it fails."""
 
 import json
+from contextlib import suppress
 from itertools import count
 from typing import Any, ClassVar
 
@@ -11,7 +12,7 @@ from fsspec.implementations.memory import MemoryFileSystem
 
 import nearsame as ns
 from nearsame.errors import OutputError, SourceError
-from nearsame.files.remote import LISTED
+from nearsame.files.remote import LISTED, at_hand
 from nearsame.outputs.folder import appearing, require_place
 from tests.cli.commands import run
 
@@ -165,6 +166,50 @@ def test_each_call_fails_once_and_nothing_half_is_taken_for_whole(old, error, bu
             now = {name: one.getvalue().decode() for name, one in bucket.items() if not name.endswith(LISTED)}
             assert after == now, f"call {nth}: the next run did not finish it"
     assert nth > 4
+
+
+def _seen():
+    """What a reader finds at the place; None: nothing, or nothing whole."""
+    try:
+        with at_hand("bucket://there/out") as home:
+            return {one.relative_to(home).as_posix(): one.read_text() for one in home.rglob("*") if one.is_file()}
+    except SourceError:
+        return None
+
+
+@pytest.mark.parametrize("old", [None, "older", {"a": "old", "gone/b": "old", LISTED: '{"complete": true}'}])
+def test_a_process_killed_at_any_call_leaves_the_old_the_new_or_nothing(old, bucket):
+    """None of its calls comes after that one; whoever reads is told, and the next run writes all of it."""
+    new = "newer" if isinstance(old, str) else {"a": "new", "c/d": "new"}
+    before, after = ({f"{name or ''}": text for name, text in _files(one)} for one in (old, new))
+    for nth in count(1):
+        Bucket.keys.clear()
+        fail(0)
+        for name, text in before.items():
+            Bucket().pipe_file(f"there/out/{name}".rstrip("/"), text.encode())
+        fail(nth, lasting=True)
+        with suppress(OutputError):
+            write("bucket://there/out", new)
+        is_over = next(Bucket.calls) <= nth
+        fail(0)
+        if isinstance(new, dict):
+            assert _seen() in ({name: text for name, text in before.items() if name != LISTED} or None, after, None)
+        else:
+            assert bucket["there/out"].getvalue().decode() in {old, new}
+        write("bucket://there/out", new)
+        left = {name for name in bucket if name.startswith("there/out") and not name.endswith(LISTED)}
+        assert left == {f"there/out/{name}".rstrip("/") for name in after}, f"call {nth}"
+        if is_over:
+            break
+    assert nth > 4
+
+
+def test_whoever_may_not_delete_leaves_one_trial_at_most(bucket, monkeypatch):
+    """However often it is tried whether a place can be written to."""
+    monkeypatch.setattr(Bucket, "rm_file", lambda *_: fail(1) or Bucket._called(Bucket(), "there/out"))
+    for _ in range(3):
+        require_place("bucket://there/out", mark=None)
+    assert 1 == len(bucket)
 
 
 def _files(content):

@@ -163,7 +163,8 @@ class Remote:
         Raises:
             OutputError: It could not be written.
         """
-        trial = self.beside()
+        folder, _, name = self.path.rpartition("/")
+        trial = f"{folder}/.{name}.trial{_PARTIAL}"  # of one name: it stays for whoever may not delete it
         with self.told():
             try:
                 self.system.pipe_file(trial, b"\n")
