@@ -229,6 +229,23 @@ def test_no_column_looks_empty(opened):
         assert opened.get_by_label(table, exact=True).locator(".share").evaluate_all(filled) > 0.9
 
 
+@pytest.mark.parametrize("width", [360, 768, 1440])
+def test_names_are_folded_between_words(report, opened, width):
+    """Hosts of a map, after their dots: each piece is on one line, within its cell; so is what is said of the map."""
+    opened.set_viewport_size({"width": width, "height": 800})
+    outside = """cells => cells.flatMap(cell => [...cell.childNodes].map(node => {
+        if (!node.textContent.trim()) return "";
+        const range = document.createRange(), box = cell.getBoundingClientRect();
+        range.selectNodeContents(node);
+        const [line, ...more] = [...range.getClientRects()].filter(one => one.width);
+        return more.length || line.left < box.left || line.right > box.right ? node.textContent : "";
+    })).filter(Boolean)"""
+    names = opened.locator(".map th")
+    assert 2 * len(report[0].maps[0].names) + 1 == names.count()
+    assert [] == names.evaluate_all(outside)
+    assert opened.locator(".map caption").bounding_box()["width"] < width
+
+
 def test_no_name_makes_a_page_wider_than_the_screen(page, tmp_path):
     """Ids, benchmarks and sources of 200 letters, on every kind of page, with all that folds open."""
     name = "x" * 200

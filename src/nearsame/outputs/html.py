@@ -8,6 +8,7 @@
 import base64
 import hashlib
 import json
+import re
 from importlib.resources import files
 from typing import Any
 
@@ -23,6 +24,7 @@ __all__ = ["evaluation_page", "explanation_page", "render", "report_page", "requ
 
 _CLUSTERS = 30  # that the page lists
 _IN_SCRIPTS = {ord(char): f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"}  # what could end a script
+_FOLDED = re.compile(r"[^./_-]*[./_-]+|[^./_-]+")  # pieces of a host or path, after which it may be folded
 _LISTED = ("of", "documents", "pairs", "beside", "parts", "bins", "thresholds", "num_pairs", "untold")
 
 
@@ -108,7 +110,7 @@ def render(name: str, *, script: str = "", **data: Any) -> str:
     jinja2, style = _jinja2(), _source("report.css")
     settings = {"autoescape": True, "trim_blocks": True, "lstrip_blocks": True, "undefined": jinja2.StrictUndefined}
     environment = jinja2.Environment(loader=jinja2.FunctionLoader(_source), **settings)
-    environment.filters |= {"number": "{:,}".format, "share": cut, "bytes": in_bytes}
+    environment.filters |= {"number": "{:,}".format, "share": cut, "bytes": in_bytes, "folded": _FOLDED.findall}
     data |= {"script": script, "script_hash": _hashed(script), "style": style, "style_hash": _hashed(style)}
     return str(environment.get_template(name).render(**data)).lstrip()
 
