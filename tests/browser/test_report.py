@@ -49,6 +49,13 @@ def test_the_threshold_moves_what_is_shown(report, opened):
     assert sum(bool(pair.at >> 6 & 1) for pair in found.pairs) == shown(opened)
 
 
+def test_the_name_of_the_slider_stands_above_it(opened):
+    """Where its knob is at first, however far to the right the threshold lies in the chart."""
+    name, slider = (opened.locator(one).bounding_box() for one in (".slide label", "#threshold"))
+    assert abs(name["x"] - slider["x"]) < 12
+    assert 0 <= slider["y"] - (name["y"] + name["height"]) < 6
+
+
 def test_the_query_finds(report, opened):
     """By similarity, id, cluster and words; kinds are hidden; columns sort."""
     found, _ = report

@@ -369,9 +369,8 @@ if (rows.length) {
   if (at("grouped")) at("grouped").addEventListener("change", event => { state.grouped = event.target.checked; draw(); });
   at("more").addEventListener("click", () => { state.shown += 100; draw(); });
   if (at("threshold")) {
-    const { style, dataset: { from, to } } = at("threshold");  // below the bars that it moves
-    style.marginLeft = `calc(${from}% - 8px)`;
-    style.width = `calc(${to - from}% + 16px)`;
+    const { parentElement: { style }, dataset } = at("threshold");  // below the bars that it moves
+    for (const end of ["from", "to"]) style.setProperty(`--${end}`, `${dataset[end]}%`);
     at("threshold").addEventListener("input", event => { state.step = +event.target.value; decided(); draw(); judged(); });
     decided();
   }
