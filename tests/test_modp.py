@@ -163,8 +163,8 @@ def test_a_long_text_is_found_by_a_25th_of_its_shingles() -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"modulus": 0}, "modulus=0: Input should be greater than or equal to 1"),
-        ({"floor": -1}, "floor=-1: Input should be greater than or equal to 0"),
+        ({"modulus": 0}, "modulus=0: 0 is below 1"),
+        ({"floor": -1}, "floor=-1: -1 is below 0"),
         ({"threshold": "x"}, "threshold='x': 'x' is not a number"),
     ],
 )

@@ -10,7 +10,7 @@ import pytest
 from nearsame.kernels._jit import is_built
 from tests.cli.commands import documents, write_jsonl
 
-HEAVY = {"altair", "asyncio", "fastapi", "fsspec", "pandas", "pyspark", "uvicorn"}
+HEAVY = {"altair", "asyncio", "fastapi", "fsspec", "pandas", "pydantic", "pyspark", "uvicorn"}
 HEAVY |= {"llvmlite", "numba", "scipy"} if is_built() else set()  # Numba imports scipy where it is installed
 COMMANDS = {
     "dedup": ["dedup", "texts.jsonl", "-o", "out"],

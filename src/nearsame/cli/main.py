@@ -193,6 +193,5 @@ def main() -> NoReturn:
     _open_closed()
     signal.signal(signal.SIGTERM, _terminate)
     sys.meta_path.insert(0, _WithoutPandas())
-    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # looking for them reads all packages
     gc.set_threshold(200_000)  # imports leave objects, not garbage: looking for it took a tenth of a small run
     commands.main()

@@ -1,10 +1,9 @@
 """The part of a recipe that says how many bands and rows there are."""
 
-from typing import TYPE_CHECKING, Any, Self
-
-from pydantic import model_validator
+from typing import TYPE_CHECKING, Any
 
 from nearsame.recipes.base import Recipe
+from nearsame.recipes.fields import rule
 
 __all__ = ["Banded"]
 
@@ -27,21 +26,18 @@ class Banded(Recipe):
         """(bands, rows) where they were given; else they are chosen."""
         return None if self.bands is None or self.rows is None else (self.bands, self.rows)
 
-    @model_validator(mode="before")
     @classmethod
-    def _no_recall_is_none_given(cls, settings: Any) -> Any:
-        if not isinstance(settings, dict):
-            return settings
+    def _given(cls, settings: dict[str, Any]) -> dict[str, Any]:
+        """No recall is none given."""
         return {name: value for name, value in settings.items() if name != "recall" or value is not None}
 
     def record(self) -> dict[str, Any]:
         """Given bands go by no recall: then it is null."""
         return super().record() | ({} if self.bands is None else {"recall": None})
 
-    @model_validator(mode="after")
-    def _bands_are_whole(self) -> Self:
+    @rule
+    def _bands_are_whole(self) -> None:
         if (self.bands is None) != (self.rows is None):
             raise ValueError(f"bands={self.bands} and rows={self.rows} must be given together")
         if self.bands is not None and "recall" in self.model_fields_set:
             raise ValueError(f"recall={self.recall} does nothing with bands={self.bands} and rows={self.rows}")
-        return self

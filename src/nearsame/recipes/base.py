@@ -8,21 +8,9 @@ import secrets
 from fractions import Fraction
 from typing import Any, ClassVar, Final, Literal, Self
 
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    Field,
-    PrivateAttr,
-    ValidationError,
-    ValidationInfo,
-    field_validator,
-    model_validator,
-)
-
 from nearsame.errors import ConfigError
-from nearsame.files.inputs import no_path
-from nearsame.recipes.arguments import plain_number, shown
 from nearsame.recipes.choices import COMPARED, ConfirmedBy, ReportedMeasure, ShingleUnit
+from nearsame.recipes.fields import Declared, Field, rule
 from nearsame.recipes.given import Codes, Confirming, Number, Seed, read, require_places
 
 __all__ = [
@@ -42,11 +30,8 @@ SEED_BITS: Final = 128
 TOKENISER: Final = 2  # how texts are cut and hashed: raised when stored hashes mean something else
 
 
-class Recipe(BaseModel):
+class Recipe(Declared):
     """What every method has: a name, validation with our own errors, and a record."""
-
-    # Its schema is built when a recipe is first made: a run makes one kind of a dozen.
-    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True, defer_build=True)
 
     name: ClassVar[str]
     measure: ClassVar[ReportedMeasure]
@@ -62,42 +47,21 @@ class Recipe(BaseModel):
     keys_of_sketches: ClassVar[bool] = False  # keys are made of sketches, not of the features themselves
     by_sketches: ClassVar[bool] = False  # what is compared, or met by, is a summary: similar texts can be lost
 
-    _is_drawn: bool = PrivateAttr(default=False)
-
     def __init__(self, **settings: Any) -> None:
         is_drawn = "seed" in type(self).model_fields and settings.get("seed") == "random"
         if is_drawn:
             settings["seed"] = secrets.randbits(SEED_BITS)  # one that nobody can guess
         try:
             super().__init__(**settings)
-        except ValidationError as error:
-            raise ConfigError(
-                _first_problem(type(self).__name__, error), hint="See docs/methods.md for each setting."
-            ) from None
-        self._is_drawn = is_drawn
-
-    @field_validator("*", mode="before")
-    @classmethod
-    def _of_its_type(cls, value: Any, info: ValidationInfo) -> Any:
-        """No bytes are made a number, and True is not 1; a text may say a number, as `minhash:num_perm=64` does."""
-        for text in value if isinstance(value, list | tuple | set | frozenset) else (value,):
-            if isinstance(text, str) and (wrong := no_path(text)):  # pydantic cannot even tell of it
-                raise ValueError(f"{shown(text)} has {wrong}")
-        if isinstance(value, str):
-            return value
-        return plain_number(value, cls.model_fields[str(info.field_name)].annotation)
-
-    def __eq__(self, other: object) -> bool:
-        """Whether their settings are equal, given or left to their defaults; not how their seeds came about."""
-        return type(self) is type(other) and self.__dict__ == other.__dict__
-
-    def __hash__(self) -> int:
-        return hash((type(self), *self.__dict__.values()))
+        except ValueError as error:
+            message = f"{type(self).__name__}: {error}"
+            raise ConfigError(message, hint="See docs/methods.md for each setting.") from None
+        vars(self)["_is_drawn"] = is_drawn
 
     @property
     def is_drawn(self) -> bool:
         """Whether the seed was drawn for this recipe."""
-        return self._is_drawn
+        return bool(vars(self)["_is_drawn"])
 
     @property
     def raw_bytes(self) -> bool:
@@ -205,15 +169,7 @@ class Recipe(BaseModel):
 
     def record(self) -> dict[str, Any]:
         """Everything that decides the answer, JSON-able."""
-        return {"method": self.name, **self.model_dump(mode="json")}
-
-
-def _first_problem(method: str, error: ValidationError) -> str:
-    problem = error.errors()[0]
-    place = ".".join(str(part) for part in problem["loc"])
-    message = problem["msg"].removeprefix("Value error, ")
-    given = "" if not place else f" {place}={shown(problem['input'])}:"
-    return f"{method}:{given} {message}"
+        return {"method": self.name, **self.model_dump()}
 
 
 class TextRecipe(Recipe):
@@ -285,6 +241,7 @@ class Shingled(Shingling):
         0,
         "Of all hashes, below 2**128: 'exact' means over these 64-bit hashes. `random` draws a secret one,"
         " for texts by people who may try to deceive; see docs/trust.md.",
+        ge=0,
     )
     drop_boilerplate: int | None = Field(
         default=None,
@@ -330,26 +287,24 @@ class Shingled(Shingling):
         """What compares letters does so."""
         return [*super().for_texts, *([f"confirm={self.confirm}"] if self.compares_letters else [])]
 
-    @model_validator(mode="after")
-    def _second_measure_fits(self) -> Self:
+    @rule
+    def _second_measure_fits(self) -> None:
         if self.confirm is None:
             if self.confirm_threshold is not None:
                 raise ValueError(f"confirm_threshold={float(self.confirm_threshold)} does nothing without confirm")
-            return self
+            return
         if self.confirm == self.reports:
             raise ValueError(f"confirm={self.confirm} is what method {self.name} compares by: raise its threshold")
         if self.compares_letters and (self.drop_boilerplate or self.boilerplate_per_host):
             raise ValueError("confirm=edit compares whole texts, of which boilerplate is not dropped: leave one out")
         if self.confirm == "cosine" and self.confirm_threshold is not None:
             require_places("confirm_threshold", self.confirm_threshold)
-        return self
 
-    @model_validator(mode="after")
-    def _boilerplate_is_of_one_kind(self) -> Self:
+    @rule
+    def _boilerplate_is_of_one_kind(self) -> None:
         if self.drop_boilerplate is not None and self.boilerplate_per_host is not None:
             both = f"drop_boilerplate={self.drop_boilerplate} and boilerplate_per_host={self._share}"
             raise ValueError(f"{both} cannot be combined: choose one of them")
-        return self
 
     @property
     def _share(self) -> str:

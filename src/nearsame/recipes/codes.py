@@ -3,8 +3,6 @@
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar, Literal, Self
 
-from pydantic import Field, model_validator
-
 from nearsame.errors import ConfigError
 from nearsame.recipes.banded import Banded
 from nearsame.recipes.base import TOKENISER, Recipe, Shingling
@@ -17,6 +15,7 @@ from nearsame.recipes.choices import (
     SearchKind,
     WeightKind,
 )
+from nearsame.recipes.fields import Field, rule
 from nearsame.recipes.given import Confirming, Number, Seed, Threshold, in_unit_interval, read
 
 __all__ = ["Coded", "Codes", "Hyperplane", "SimHash"]
@@ -70,12 +69,11 @@ class Coded(Recipe):
             raise ConfigError(message, hint="See docs/methods.md for each setting.") from None
         return type(self)(**{**self.settings, "k": k.numerator // k.denominator})
 
-    @model_validator(mode="after")
-    def _distance_and_blocks_fit(self) -> Self:
+    @rule
+    def _distance_and_blocks_fit(self) -> None:
         if self.k >= self.bits:
             raise ValueError(f"k={self.k} is not below bits={self.bits}")
         self._check_blocks()
-        return self
 
     def _check_blocks(self) -> None:
         given = [name for name in ("blocks", "header") if getattr(self, name) is not None]
@@ -178,8 +176,8 @@ class SimHash(Coded, Shingling):
             return super().raised(threshold)
         return type(self)(**{**self.settings, "threshold": threshold})
 
-    @model_validator(mode="after")
-    def _settings_fit(self) -> "SimHash":
+    @rule
+    def _settings_fit(self) -> None:
         if self.table is None and self.bits not in (32, 64, 128):
             raise ValueError(f"bits={self.bits} is not 32, 64 or 128, which it must be without a table of hashes")
         if self.table is not None:
@@ -188,7 +186,6 @@ class SimHash(Coded, Shingling):
             raise ValueError(f"frequencies={self.frequencies} does nothing with weights={self.weights}")
         if self.threshold is not None and self.confirm is None:
             raise ValueError(f"threshold={float(self.threshold)} does nothing without confirm: k={self.k} decides")
-        return self
 
     def _check_table(self, table: dict[str, int]) -> None:
         if self.feature_hash != "xxh3":
@@ -223,7 +220,7 @@ class Hyperplane(Banded):
     )
     bands: int | None = Field(default=None, ge=1, description="Bands a code is cut into; default: chosen from recall.")
     rows: int | None = Field(default=None, ge=1, le=64, description="Bits in a band; default: chosen from recall.")
-    seed: Seed = read(0, "Of the hyperplanes, below 2**128; `random` draws a secret one.")
+    seed: Seed = read(0, "Of the hyperplanes, below 2**128; `random` draws a secret one.", ge=0)
     tokeniser: Literal[2] = Field(default=TOKENISER, description="Version of how texts are cut, and all is hashed.")
 
     @property
@@ -231,11 +228,10 @@ class Hyperplane(Banded):
         """Two bytes a number, and 21 for each of some 33 keys."""
         return 2
 
-    @model_validator(mode="after")
-    def _bands_fit(self) -> "Hyperplane":
+    @rule
+    def _bands_fit(self) -> None:
         if self.bits % 64:
             raise ValueError(f"bits={self.bits} is not a multiple of 64")
         if self.bands is not None and self.rows is not None and self.bands * self.rows > self.bits:
             needed = self.bands * self.rows
             raise ValueError(f"bands={self.bands} of rows={self.rows} need {needed} bits, bits={self.bits}")
-        return self

@@ -9,9 +9,8 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, Self, TypeVar, overload
 
-from pydantic import BeforeValidator, Field, PlainSerializer
-
 from nearsame.recipes.arguments import shown
+from nearsame.recipes.fields import Field
 
 __all__ = ["Codes", "Confirming", "Number", "Seed", "Threshold", "in_unit_interval", "read", "require_places"]
 
@@ -43,12 +42,6 @@ def require_places(name: str, threshold: Fraction) -> None:
     if threshold.denominator > _MOST_PARTS:
         given = f"{name}={float(threshold)}"
         raise ValueError(f"{given} has a denominator above 10**9: round it to nine decimal places")
-
-
-def _written(value: Fraction) -> float | str:
-    """The number whose decimal text is the fraction; one that has none, such as 1/3, as p/q."""
-    number = float(value)
-    return number if Fraction(str(number)) == value else str(value)
 
 
 def _codes(value: Any) -> Any:
@@ -86,12 +79,12 @@ if TYPE_CHECKING:
 
         def __set__(self, recipe: object, value: str | Iterable[str]) -> None: ...
 else:
-    Threshold = Annotated[Fraction, BeforeValidator(in_unit_interval), PlainSerializer(_written, return_type=Any)]
+    Threshold = Annotated[Fraction, in_unit_interval]
     Confirming = Threshold | None
-    Seed = Annotated[int, Field(ge=0)]  # below 2**128, as every setting (see arguments.py)
-    Codes = Annotated[tuple[str, ...], BeforeValidator(_codes)]
+    Seed = int  # below 2**128, as every setting (see arguments.py)
+    Codes = Annotated[tuple[str, ...], _codes]
 
 
-def read(default: Any, description: str) -> Any:
+def read(default: Any, description: str, **limits: float) -> Any:
     """A setting that may be given in another form than it is kept in."""
-    return Field(default=default, description=description)
+    return Field(default, description, **limits)

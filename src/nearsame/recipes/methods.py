@@ -3,8 +3,6 @@
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from pydantic import Field, model_validator
-
 from nearsame.errors import ConfigError
 from nearsame.recipes.banded import Banded
 from nearsame.recipes.base import UNICODE_VERSION, Recipe, Shingled, Shingling, TextRecipe
@@ -19,6 +17,7 @@ from nearsame.recipes.choices import (
     WhatGoes,
 )
 from nearsame.recipes.codes import Coded, Codes, Hyperplane, SimHash
+from nearsame.recipes.fields import Field, rule
 from nearsame.recipes.given import Confirming, Threshold, read, require_places
 
 __all__ = [
@@ -110,18 +109,16 @@ class Cosine(Shingled):
             del record[name]
         return record
 
-    @model_validator(mode="after")
-    def _weights_fit(self) -> "Cosine":
+    @rule
+    def _weights_fit(self) -> None:
         if self.frequencies is not None and not self.needs_frequencies:
             raise ValueError(f"frequencies={self.frequencies} does nothing with weights={self.weights}")
         if self.repeats and self.weighs_items:
             raise ValueError(f"repeats=True counts what weights={self.weights} weighs: leave one of them out")
-        return self
 
-    @model_validator(mode="after")
-    def _threshold_is_compared_as_it_is(self) -> "Cosine":
+    @rule
+    def _threshold_is_compared_as_it_is(self) -> None:
         require_places("threshold", self.threshold)
-        return self
 
 
 class Containment(Shingled):
@@ -165,15 +162,14 @@ class Containment(Shingled):
         """The floor is one."""
         return super().second if self.jaccard_floor is None else ("jaccard", self.jaccard_floor)
 
-    @model_validator(mode="after")
-    def _floor_is_below(self) -> "Containment":
+    @rule
+    def _floor_is_below(self) -> None:
         if self.jaccard_floor is not None and self.confirm is not None:
             both = f"jaccard_floor={float(self.jaccard_floor)} and confirm={self.confirm}"
             raise ValueError(f"{both} cannot be combined: choose one of them")
         if self.jaccard_floor is not None and self.jaccard_floor >= self.threshold:
             floor, least = float(self.jaccard_floor), float(self.threshold)
             raise ValueError(f"jaccard_floor={floor} is not below threshold={least}: that is method jaccard")
-        return self
 
 
 class MinHash(Banded, Shingled):
@@ -208,17 +204,16 @@ class MinHash(Banded, Shingled):
         """An estimate says that it is one."""
         return "estimated" if self.verify == "estimate" else self.measure
 
-    @model_validator(mode="after")
-    def _bands_fit(self) -> "MinHash":
+    @rule
+    def _bands_fit(self) -> None:
         if self.bands is None or self.rows is None:
-            return self
+            return
         if self.rows > self.num_perm:
             raise ValueError(f"rows={self.rows} is above num_perm={self.num_perm}")
         if self.choice == "consecutive" and self.bands * self.rows > self.num_perm:
             raise ValueError(
                 f"bands={self.bands} of rows={self.rows} need {self.bands * self.rows} values, num_perm={self.num_perm}"
             )
-        return self
 
 
 class ModP(Shingled):
@@ -288,14 +283,13 @@ class Digest(TextRecipe):
         """Equal is what it asks for."""
         return "equal normalised texts" if self.normalise else "equal texts"
 
-    @model_validator(mode="after")
-    def _options_count(self) -> "Digest":
+    @rule
+    def _options_count(self) -> None:
         given = [
             name for name in TextRecipe.model_fields if name not in ("unicode", "tokeniser") and getattr(self, name)
         ]
         if given and not self.normalise:
             raise ValueError(f"{given[0]} does nothing to raw text: it needs normalise=True")
-        return self
 
 
 Method = Jaccard | Cosine | Containment | MinHash | ModP | Digest | SimHash | Codes | Hyperplane

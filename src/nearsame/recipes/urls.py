@@ -9,24 +9,16 @@
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Annotated, Any, ClassVar, Literal, Self
-
-from pydantic import BeforeValidator, Field
+from typing import Any, ClassVar, Literal, Self
 
 from nearsame.errors import ConfigError
 from nearsame.recipes.arguments import checked, shown
 from nearsame.recipes.base import Recipe
 from nearsame.recipes.choices import DEGREES, Degree, IdnForm, ReportedMeasure
+from nearsame.recipes.fields import Field
+from nearsame.recipes.given import Codes, read
 
 __all__ = ["DEGREES", "DEGREE_OF", "RULES", "CanonicalUrl", "Degree"]
-
-
-def _names(value: Any) -> Any:
-    """Several names as people write them: `ref,from`."""
-    return tuple(filter(None, (name.strip() for name in value.split(",")))) if isinstance(value, str) else value
-
-
-_Names = Annotated[tuple[str, ...], BeforeValidator(_names)]
 
 
 class CanonicalUrl(Recipe):
@@ -83,8 +75,8 @@ class CanonicalUrl(Recipe):
         " the value looks like one.",
     )
     tracking: bool = Field(default=True, description="Drop parameters that tell where a visitor came from: `utm_*`, …")
-    drop: _Names = Field(default=(), description="Further parameters to drop; `*` at the end matches anything.")
-    keep: _Names = Field(default=(), description="Parameters that are never dropped, whatever else says so.")
+    drop: Codes = read((), "Further parameters to drop; `*` at the end matches anything.")
+    keep: Codes = read((), "Parameters that are never dropped, whatever else says so.")
     empty_query: bool = Field(default=True, description="Drop a `?` with nothing behind it, and empty parameters.")
     query_order: bool = Field(
         default=True,

@@ -128,7 +128,7 @@ def contenders(methods: Sequence[Method | str], shingles: Mapping[str, Any]) -> 
 
 def _parsed(method: Method | str, shingles: Mapping[str, Any]) -> list[Contender]:
     if not isinstance(method, str):
-        changed = method.model_dump(mode="json", exclude_defaults=True)
+        changed = method.model_dump(exclude_defaults=True)
         return [Contender(":".join([method.name, *(f"{name}={value}" for name, value in changed.items())]), method)]
     if method == "exact":
         return [Contender(way) for way in WAYS]

@@ -284,8 +284,8 @@ class _Field:
 
 
 def _shingles(recipe: Jaccard) -> str:
-    """How texts become shingles."""
-    return recipe.model_dump_json(exclude={"threshold"})
+    """How texts become shingles: all but the threshold."""
+    return recipe.raised(1).model_dump_json()
 
 
 def _score(field_: _Field, question: Method, contender: Contender, outcome: Outcome) -> Score:
