@@ -253,6 +253,18 @@ def test_names_are_folded_between_words(report, opened, width):
     assert opened.locator(".map caption").bounding_box()["width"] < width
 
 
+def test_it_prints_dark_on_white_and_whole(opened):
+    """Whatever the screen is like: on paper nothing can be scrolled, clicked or typed into."""
+    opened.locator("#rows button").first.click()
+    opened.emulate_media(media="print", color_scheme="dark")
+    opened.set_viewport_size({"width": 718, "height": 1000})  # A4, in Chromium's margins
+    assert "rgb(255, 255, 255)" == opened.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert [] == opened.evaluate(AUDIT)
+    cut_off = "all => all.filter(one => one.scrollWidth > 718 || getComputedStyle(one).overflowX !== 'visible').length"
+    assert 0 == opened.locator(".wide, .text").evaluate_all(cut_off)
+    assert 0 == opened.locator("input:visible, .judge:visible, #query-help:visible").count()
+
+
 def test_no_name_makes_a_page_wider_than_the_screen(page, tmp_path):
     """Ids, benchmarks and sources of 200 letters, on every kind of page, with all that folds open."""
     name = "x" * 200
