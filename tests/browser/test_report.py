@@ -102,6 +102,19 @@ def test_what_many_share_is_taken_out_of_sight(page, tmp_path):
     assert [path.as_uri()] == page.happened
 
 
+def test_keys_work_wherever_nothing_can_be_typed(opened):
+    """After the slider or a box was moved, too, but not in the query, where they are letters."""
+    opened.focus("#threshold")
+    opened.keyboard.press("j")
+    assert 1 == opened.locator(".detail").count()
+    opened.get_by_label("few edits").focus()
+    opened.keyboard.press("y")
+    assert "1 of the 203 pairs" in opened.inner_text("#progress")
+    opened.focus("#query")
+    opened.keyboard.type("zyn")
+    assert "1 of the 203 pairs" in opened.inner_text("#progress")
+
+
 def test_a_pair_opens_by_keyboard(opened):
     """J opens the next one; a passage is shown on both sides; what one side alone has is marked."""
     opened.fill("#query", "id:stone-inn-edited-1")

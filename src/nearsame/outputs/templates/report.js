@@ -379,7 +379,7 @@ if (rows.length) {
     draw();
   }));
   document.addEventListener("keydown", event => {
-    if (event.target.matches("input, textarea") || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.target.matches("[type=search]") || event.ctrlKey || event.metaKey || event.altKey) return;
     const way = { j: 1, k: -1 }[event.key], open = rows[state.open];
     if (event.key === "z") undo();
     if (KEYS[event.key] && open && open.view) judge(open.number, KEYS[event.key]);
