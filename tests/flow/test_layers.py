@@ -364,6 +364,25 @@ def test_the_least_of_several_redirects_counts(tmp_path) -> None:
         found.write(tmp_path / f"out{order}")  # and is verified
 
 
+@pytest.mark.parametrize("nothing", ["", None])
+def test_what_is_empty_is_the_same_as_nothing_else(tmp_path, nothing) -> None:
+    """Neither a URL nor a payload's digest nor a link: pages of which nothing is known are not one page."""
+    beside = dict.fromkeys(("url", "redirect", "canonical", "revisit_of", "payload_digest"), nothing)
+    pages = [{"id": name, **beside, "text": "the same text of two pages"} for name in ("first", "second")]
+    known = [{"id": name, **dict.fromkeys(beside, f"http://x.org/{name}"), "text": name} for name in ("a", "b")]
+    path = tmp_path / "pages.jsonl"
+    path.write_text("".join(json.dumps(page) + "\n" for page in [*pages, *known]))
+    found = ns.dedup(path, use="url,redirect,canonical,revisit,text")
+    assert {"second": ("text", ["bytes", "text"], None)} == _lines(found, "layer", "evidence", "same_host")
+    found.write(tmp_path / "out")  # and is verified
+
+
+def test_a_column_of_which_nothing_is_known_is_no_column_of_urls() -> None:
+    """The request is refused as if the column was not there."""
+    with pytest.raises(ns.ConfigError, match="no document has anything in the column 'url'"):
+        ns.dedup([{"url": "", "text": "a"}], use="url")
+
+
 def test_two_visits_of_one_page_are_no_redirect() -> None:
     """One URL is the layer `url`'s, until a redirect leads to it."""
     visits = [{"id": name, "url": "http://x.org/a", "redirect": None, "text": name} for name in ("first", "second")]

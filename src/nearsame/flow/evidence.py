@@ -78,11 +78,13 @@ class PageFacts:
         reading: that has read them, with the URL first in `Columns.beside`, and `BESIDE` behind it.
         recipe: of canonical URLs, or whatever else makes one of several URLs.
         required: whether there must be canonical forms; else, without what makes them, URLs are compared as they stand.
+        leads: where redirects lead, at least those that another one leads to; None: the documents here say so.
     """
 
     reading: Reading
     recipe: CanonicalUrl | OneForm
     required: bool = False
+    leads: Mapping[str, str] | None = None
 
     @property
     def have_urls(self) -> bool:
@@ -98,17 +100,16 @@ class PageFacts:
         """Whether any document has something in a column."""
         if name not in self.reading.columns.beside:
             return False
-        column = self.reading.beside(name)
-        return int(column.null_count) < len(column)
+        return bool(pc.any(pc.not_equal(self.reading.beside(name), "")).as_py())
 
     def known(self, name: str, rows: Rows | None = None) -> pa.Array:
-        """A column as it stands, of all rows or of some."""
+        """A column as it stands, of all rows or of some; null where it says nothing."""
         column = self.reading.beside(name)
-        return (column if rows is None else column.take(pa.array(rows))).combine_chunks().cast(pa.large_string())
+        return _said((column if rows is None else column.take(pa.array(rows))).combine_chunks())
 
     def urls(self, rows: Rows | None = None, degree: Degree = "usual") -> pa.Array:
         """Canonical URLs by the rules up to a degree."""
-        return self.forms[degree](self.known(self.url_column, rows))
+        return _said(self.forms[degree](self.known(self.url_column, rows)))
 
     def payloads(self, rows: Rows | None = None) -> pa.Array:
         """Digests of payloads in one spelling."""
@@ -117,21 +118,25 @@ class PageFacts:
 
     def target(self, name: str, rows: Rows | None = None) -> pa.Array:
         """The canonical form of what pages say of themselves, null where they say nothing; of redirects the last."""
-        links = self.known(name, rows)
         if not self.has(name):
-            return links
-        targets = self.form(_absolute(self.known(self.url_column, rows), links))
-        return targets if name != "redirect" else _followed(targets, self._redirects)
+            return self.known(name, rows)
+        targets = self.said(name, rows)
+        return (
+            targets if name != "redirect" else _followed(targets, self._redirects if self.leads is None else self.leads)
+        )
+
+    def said(self, name: str, rows: Rows | None = None) -> pa.Array:
+        """The same, and of redirects where each leads to at once."""
+        return _said(self.form(_absolute(self.known(self.url_column, rows), self.known(name, rows))))
 
     @cached_property
     def _redirects(self) -> dict[str, str]:
         """From canonical URLs to those that they redirect to; of several the least, whatever the order of reading."""
         rows = np.flatnonzero(self.known("redirect").is_valid())
-        bases, targets = self.known(self.url_column, rows), self.known("redirect", rows)
-        pairs = zip(self.form(bases).to_pylist(), self.form(_absolute(bases, targets)).to_pylist(), strict=True)
+        urls = self.urls(rows).to_pylist()
         redirects: dict[str, str] = {}
-        for url, target in pairs:
-            if url is not None and url != target:
+        for url, target in zip(urls, self.said("redirect", rows).to_pylist(), strict=True):
+            if url is not None and target is not None and url != target:
                 redirects[url] = min(target, redirects.get(url, target))
         return redirects
 
@@ -214,7 +219,13 @@ class PageFacts:
         return np.asarray(named | (self.same_payload(rows, witnesses) & is_revisit))
 
 
-def _followed(targets: pa.Array, redirects: dict[str, str]) -> pa.Array:
+def _said(strings: pa.Array) -> pa.Array:
+    """The same with null for what is empty: an unknown URL, or digest, is the same as no other."""
+    strings = strings.cast(pa.large_string())
+    return pc.if_else(pc.equal(strings, ""), pa.scalar(None, strings.type), strings)
+
+
+def _followed(targets: pa.Array, redirects: Mapping[str, str]) -> pa.Array:
     """Where redirects end; one that goes round in a circle ends at the least URL on the way."""
 
     def end(target: str | None) -> str | None:

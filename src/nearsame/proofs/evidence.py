@@ -70,10 +70,10 @@ class Redirects:
     def see(self, page: Beside) -> None:
         """Note a document that redirects."""
         url, target = page.get(self.url), page.get("redirect")
-        if self.form is None or url is None or target is None:
+        if self.form is None or not url or not target:
             return
         here, there = self.form(url), self.form(_absolute(url, target) or "")
-        if here != there:
+        if here and there and here != there:
             self._targets[here] = min(there, self._targets.get(here, there))
 
     def end(self, target: str | None) -> str | None:
@@ -144,10 +144,10 @@ class Evidence:
         """The canonical URL of a page, and of what it says of itself."""
         form, url = self.redirects.form, page.get(self.redirects.url)
         assert form is not None  # noqa: S101  (whoever calls has seen to it)
-        urls = {"url": None if url is None else form(url), "payload_digest": page.get("payload_digest")}
+        urls = {"url": form(url) or None if url else None, "payload_digest": page.get("payload_digest") or None}
         for name in ("redirect", "canonical", "revisit_of"):
-            target = _absolute(url, page.get(name))
-            urls[name] = None if target is None else form(target)
+            target = _absolute(url, page.get(name) or None)
+            urls[name] = form(target) or None if target else None
         urls["redirect"] = self.redirects.end(urls["redirect"])
         return urls
 
@@ -167,8 +167,9 @@ class Evidence:
     def _one_url(self, one: str | None, two: str | None) -> Iterator[str]:
         """The surest degree by which two URLs are one."""
         forms = self.redirects.forms or {}
-        if one is not None and two is not None:
-            yield from [f"url-{degree}" for degree in DEGREES if forms[degree](one) == forms[degree](two)][:1]
+        if one and two:
+            same = (degree for degree in DEGREES if forms[degree](one) == forms[degree](two) != "")
+            yield from [f"url-{degree}" for degree in same][:1]
 
     def _wait(self, claim: Claim, url: str | None, other: str | None) -> None:
         """Note what may be a mirror."""
