@@ -1,9 +1,10 @@
-"""The limit: `nearsame dedup` on a Parquet file against pyarrow merely reading and rewriting it, in one run.
+"""The limit: `nearsame dedup` on a Parquet file against pyarrow, polars and DuckDB merely rewriting it, in one run.
 
 1. Whole processes, from start to exit, output on disk; rounds of all of them in turn; medians. The file to read is
    in the system's cache. The kernels are compiled before, in a cache of this run's own; what that takes is told apart.
 2. Each time stands beside its peak of memory and its correctness, by the slow method of truth.py.
-3. The run fails if the exact join missed a pair, removed one document too many, or one too few.
+3. Beside it stands what one core answers without starting and writing (answering.py), of this corpus and of a real one.
+4. The run fails if the exact join missed a pair, removed one document too many, or one too few.
 """
 
 import argparse
@@ -14,27 +15,39 @@ import statistics
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import corpora
 import corpus
 import processes
+import pyarrow as pa
+import pyarrow.parquet as pq
 import report
 import truth
 
 PAGE, README = report.ROOT / "docs" / "performance.md", report.ROOT / "README.md"
-PACKAGES = ("nearsame", "pyarrow", "numba", "numpy")
+PACKAGES = ("nearsame", "pyarrow", "polars", "duckdb", "numba", "numpy")
 THRESHOLD = "0.8"
-BASELINE, METHODS = "rewrite", ("minhash", "jaccard")
+REWRITES = {
+    "pyarrow": "import sys, pyarrow.parquet as pq; pq.write_table(pq.read_table(sys.argv[1]), sys.argv[2])",
+    "polars": "import sys, polars; polars.read_parquet(sys.argv[1]).write_parquet(sys.argv[2], compression='snappy')",
+    "DuckDB": "import sys, duckdb; duckdb.read_parquet(sys.argv[1]).write_parquet(sys.argv[2], compression='snappy')",
+}
+BASELINE, METHODS, MASK = "pyarrow", ("minhash", "jaccard"), "mask"
+PROSE = "msdocs-en"
 WARM_BYTES = 10_000_000  # five batches: all but the first have planted documents, so every kernel runs
 REPEATS = 5
 BUSY = 0.7  # a load average, of the last minute
 HEADER = ("", "seconds", "ratio", "MB/s", "CPU s", "peak MB", "removed", "recall", "precision")
-NAMES = {BASELINE: "pyarrow rewrites", **{method: f"dedup, {method}" for method in METHODS}}
-REWRITE = "import sys, pyarrow.parquet as pq; pq.write_table(pq.read_table(sys.argv[1]), sys.argv[2])"
+NAMES = {
+    **{tool: f"{tool} rewrites" for tool in REWRITES},
+    **{method: f"dedup, {method}" for method in METHODS},
+    MASK: "dedup, jaccard, a mask and no copy",
+}
 
 
 @dataclass
@@ -87,7 +100,7 @@ class Bench:
         for what, seen in measured.items():
             run, target = self.run(what)
             seen.runs.append(run)
-            if what != BASELINE:
+            if what not in REWRITES:
                 seen.stats.append(json.loads((target / "stats.json").read_bytes()))
 
     def compile(self, small: Path) -> dict[str, tuple[float, float]]:
@@ -98,7 +111,7 @@ class Bench:
     def judge(self, measured: dict[str, Measured]) -> None:
         """Compare the last answers with the truth."""
         texts, known = truth.of_file(self.file, Fraction(THRESHOLD))
-        for method in METHODS:
+        for method in (*METHODS, MASK):
             found = truth.removals(self.folder / method / "removed.parquet")
             measured[method].quality = truth.judge(texts, known, found)
 
@@ -108,11 +121,24 @@ class Bench:
         done = processes.run([sys.executable, str(script), str(self.file)], {})
         return int(json.loads(done.output)["mb_per_second"])
 
+    def answering(self) -> str:
+        """MB of text that one core answers in a second, of the corpus and of real prose."""
+        files = {"the made corpus": self.file}
+        with suppress(corpora.Absent):
+            texts = pa.table({"text": pa.array(corpora.real_texts(PROSE), pa.large_string())})
+            files[PROSE] = self.folder / f"{PROSE}-whole.parquet"
+            pq.write_table(texts, files[PROSE])
+        script = str(Path(__file__).with_name("answering.py"))
+        told = {name: json.loads(processes.run([sys.executable, script, str(file)], {}).output)
+                for name, file in files.items()}  # fmt: skip
+        return ", ".join(f"{name} {one['mb_per_second']:.0f} MB/s" for name, one in told.items())
+
 
 def _command(what: str, file: Path, target: Path) -> list[str]:
-    if what == BASELINE:
-        return [sys.executable, "-c", REWRITE, str(file), str(target)]
-    settings = ["--method", what, "--threshold", THRESHOLD, "--quiet"]
+    if what in REWRITES:
+        return [sys.executable, "-c", REWRITES[what], str(file), str(target)]
+    method = ["--method", "jaccard", "--mask"] if what == MASK else ["--method", what]
+    settings = [*method, "--threshold", THRESHOLD, "--quiet"]
     return [str(Path(sys.executable).with_name("nearsame")), "dedup", str(file), "-o", str(target), *settings]
 
 
@@ -127,7 +153,7 @@ def rows(measured: dict[str, Measured], text_bytes: int) -> list[tuple[str, ...]
             f"{text_bytes / 1e6 / seen.seconds:.0f}",
             f"{seen.cpu_seconds:.2f}",
             f"{seen.peak_bytes / 1e6:,.0f}",
-            *(_correctness(seen.quality) if what != BASELINE else ("", "", "")),
+            *(_correctness(seen.quality) if what not in REWRITES else ("", "", "")),
         )
         for what, seen in measured.items()
     ]
@@ -160,12 +186,13 @@ def others(load: float) -> str:
     return "" if load < BUSY else f" The machine was busy with other work (load {load:.1f} at the start)."
 
 
-def remarks(compiled: dict[str, tuple[float, float]], speed: int) -> str:
+def remarks(compiled: dict[str, tuple[float, float]], speed: int, answered: str) -> str:
     """What stands below the tables."""
     first = ", ".join(f"{method} {cold:.1f} s ({warm:.1f} s from then on)" for method, (cold, warm) in compiled.items())
     return (
         f"The kernels were compiled before. The first runs that did so, in this order, on {WARM_BYTES / 1e6:.0f} MB: "
-        f"{first}.\n\nWord hashing on one core: {speed} MB/s."
+        f"{first}.\n\nThe exact join's answer on one core, reading included, without start and writing: {answered}. "
+        f"Word hashing alone: {speed} MB/s."
     )
 
 
@@ -198,7 +225,7 @@ def limit(size: str, repeats: int, folder: Path) -> tuple[dict[str, str], bool]:
     table, steps = rows(measured, measured["jaccard"].stats[-1]["text_bytes"]), step_rows(measured)
     step_header = ("step", *(f"{method}, seconds" for method in METHODS))
     made_by = report.made_by(f"limit --size {size}", PACKAGES)
-    notes = remarks(compiled, bench.hashing())
+    notes = remarks(compiled, bench.hashing(), bench.answering())
     report.show(about(measured, repeats, load), HEADER, table)
     report.show("Where the time goes", step_header, steps)
     print(f"{notes}\n\n{made_by}")
