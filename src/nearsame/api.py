@@ -87,8 +87,7 @@ class DedupOptions(RunOptions, total=False):
             'Layers that remove documents one after the other, cheapest first, as in "url,digest,text": those of one'
             " canonical URL (`url`; where that is a guess, only those with similar texts), of one page by a `redirect`,"
             " by rel=`canonical` or by a WARC `revisit`, those of the same text (`digest`), and those that the method"
-            " finds (`text`). Default: the method alone. On Spark only where the documents come to the driver: see"
-            " `driver_bytes`."
+            " finds (`text`). Default: the method alone."
         ),
     ]
     group_by: Annotated[
@@ -371,7 +370,7 @@ def _on_spark(asked: Inquiry, law: Callable[[tuple[Any, Any], Inquiry], Any], si
         audited,
         here,
         call,
-        asked.layers,
+        None if asked.layers is None else (asked.layers, asked.urls),
         options["workdir"],
         asked.decisions,
     )

@@ -68,7 +68,7 @@ def test_counts_and_examples_of_pages_are_those_of_one_machine(spark):
     assert all("<" not in text for text in texts[1])
 
 
-def _crawl():
+def crawl():
     """The same at URLs: some are one by rules, some by a guess, and pages say of themselves what they are."""
     urls = [
         "http://a.org/x?utm_source=q", "http://a.org/x", "http://a.org/y", "http://a.org/z/", "http://a.org/z/index.html",
@@ -89,7 +89,7 @@ def test_layers_and_evidence_of_few_pages_are_those_of_one_machine(asked):
     }  # fmt: skip
     answers = []
     for ask in (local, asked()):
-        source, given = ask(_crawl(), **settings)
+        source, given = ask(crawl(), **settings)
         found = ns.dedup(source, **given)
         table = found.removals if ask is local else found.removals.toArrow()
         table = table.drop_columns([name for name in table.column_names if name.endswith(("source", "row"))])
@@ -99,13 +99,6 @@ def test_layers_and_evidence_of_few_pages_are_those_of_one_machine(asked):
         assert found.stats.kept == len(found.kept() if ask is local else found.kept().toArrow())
     assert answers[0] == answers[1]
     assert {"url", "canonical", "digest"} <= {layer["layer"] for layer in answers[0][1][0] if layer["removed"]}
-
-
-@pytest.mark.usual
-def test_layers_of_more_than_the_driver_takes_are_refused(spark):
-    """With the size, and what to do."""
-    with pytest.raises(ns.ConfigError, match=r"use='digest,text': .* driver_bytes=0"):
-        ns.dedup(["a", "b"], use="digest,text", engine=ns.Spark(spark, driver_bytes=0))
 
 
 @pytest.mark.usual

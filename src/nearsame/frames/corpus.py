@@ -20,6 +20,7 @@ from nearsame.flow.steps import Steps
 from nearsame.frames.decided import Named, Told
 from nearsame.frames.deciding import Decision, answered, inherited
 from nearsame.frames.documents import CARRIED, GROUP, STAY, FrameSide, require_one_length
+from nearsame.frames.left import PLACE, LeftFrame, loaded
 from nearsame.frames.naming import Renamed, renamed, renamings
 from nearsame.frames.pages import FOUND, page_sums
 from nearsame.frames.priority import prioritised, unread_dates, with_numbers
@@ -52,6 +53,7 @@ _SUMS = {
     "bare": "if(num_tokens = 0 and size > 0, copies, 0)",
     "distinct": "if(number = best, if(size = 0, copies, 1), 0)",
     "features": "if(number = best, size, 0)",
+    "all_features": "size * copies",
     "sets": "if(number = best and size > 0, 1, 0)",
     "filled": "if(size > 0, 1, 0)",
     "ids": "if(id is null, 0, copies)",
@@ -96,6 +98,7 @@ class Frames:
         notes: what one must know of them.
         decisions: what people have decided, if they have.
         named: the documents that these name.
+        left: what layers before the method have left, where there are some.
     """
 
     sides: tuple[FrameSide, ...]
@@ -109,6 +112,7 @@ class Frames:
     notes: tuple[str, ...] = ()
     decisions: Decisions | None = None
     named: Named | None = None
+    left: LeftFrame | None = None
 
     at_once = False
     size_bytes = None
@@ -131,7 +135,8 @@ class Frames:
     @property
     def _extras(self) -> tuple[str, ...]:
         """What else is known of each document."""
-        return (*([GROUP] if self.is_grouped else []), *(FOUND if self.of_pages else ()))
+        own = self.judged.beside.values() if self.left is None else (PLACE,)
+        return (*([GROUP] if self.is_grouped else []), *(FOUND if self.of_pages else ()), *own)
 
     def hosts_by(self, share: float) -> Callable[[], Hosts]:
         """Nothing: URLs are not read here.
@@ -146,9 +151,7 @@ class Frames:
         verbs = self.engine
         verbs.carried = (*CARRIED, *self.keep.values, *self._extras)
         verbs.room.setdefault("shuffle", {})
-        first, *others = (side.documents() for side in self.sides)
-        for other in others:
-            first = first.unionByName(other)
+        first = loaded(self.sides, self.names, self.left)
         if verbs.engine.partitions is not None:
             first = first.repartition(verbs.engine.partitions)
         if method.of_vectors:
@@ -181,7 +184,10 @@ class Frames:
     def described(self, features: Any) -> tuple[Any, "Frames"]:
         """(features by the names that rows have, a corpus that knows every document)."""
         clashes = "coalesce(max(fp <> other_fp), false)"
-        documents, (clash,) = self.engine.told(_about(features), clashes, step="documents")
+        about = _about(features)
+        if self.left is not None:
+            about = about.join(self.left.places, "row")  # it went by
+        documents, (clash,) = self.engine.told(about, clashes, step="documents")
         if not clash:
             return features, replace(self, features=features, documents=documents)
         names = renamings(features, documents)
@@ -214,16 +220,30 @@ class Frames:
 
     def collapsed(self, features: Any) -> "Frames":  # noqa: ARG002  (their digests are known)
         """A corpus that knows of each document the best one with equal features, and that has counted them."""
+        return self._counted(self._grouped())
+
+    def each_alone(self) -> "Frames":
+        """The same where none is held for another one, as layers take them."""
+        nobody = ("null as best", "null as stands_for", "null as last_side")
+        return self._counted(self.documents.selectExpr("*", *nobody), *_GROUP[:2])
+
+    def _grouped(self) -> Any:
+        """Documents, and of those with equal features who is the best of them, and how many there are."""
         several = ["min(number) as best", "count(1) as num", "sum(copies) as stands_for", "max(side) as last_side"]
         groups = Verbs.aggregated(self.documents.filter("size > 0"), _GROUP, several).filter("num > 1")
-        joined = self.documents.join(groups, _GROUP, "left").selectExpr(
+        return self.documents.join(groups, _GROUP, "left")
+
+    def _counted(self, joined: Any, *more: str) -> "Frames":
+        joined = joined.selectExpr(
             *_KNOWN,
             *self._extras,
+            *more,
             "coalesce(best, number) as best",
             "coalesce(stands_for, copies) as stands_for",
             "coalesce(last_side, side) = 0 as one_side",  # stands for documents of the against side only
         )
         sums = _SUMS | (page_sums() if self.of_pages else {})
+        sums |= {f"num_{name}": f"if({name} <> '', 1, 0)" for name in self._extras if name.startswith("beside")}
         asked = (f"coalesce(sum({what}), 0) as `{name}`" for name, what in sums.items())
         documents, told = self.engine.told(joined, *asked, "count(distinct id) as different_ids", step="known")
         counts = {name: int(value) for name, value in told.asDict().items()}
@@ -352,7 +372,7 @@ def require_readable(sides: Sequence[FrameSide], number: int, *, strict: bool) -
 
 def _about(features: Any) -> Any:
     """One row for each different document."""
-    values = [name for name in features.columns if name.startswith("value") or name in (GROUP, *FOUND)]
+    values = [name for name in features.columns if name.startswith(("value", "beside")) or name in (GROUP, *FOUND)]
     same = ["side", "bad", "id", "text_bytes", "digest_a", "digest_b", "num_tokens", "set_a", "set_b", "size"]
     narrow = features.selectExpr(
         "row", "fp", *[name for name in same if name != "size"], "cast(size(items) as bigint) as size",

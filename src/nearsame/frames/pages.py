@@ -10,13 +10,14 @@ from typing import Any
 
 import pyarrow as pa
 
+from nearsame import schemas
 from nearsame.engines.spark.verbs import Verbs
 from nearsame.sources import Columns
 from nearsame.sources.page_records import as_pages
 from nearsame.stages.texts.page_content import ELSEWHERE, NOWHERE, VISIBLE
 from nearsame.stages.texts.page_text import TALLIES, PageTexts
 
-__all__ = ["FOUND", "extracted", "page_counts", "page_sums"]
+__all__ = ["FOUND", "AsBytes", "extracted", "page_counts", "page_sums"]
 
 FOUND = ("found", "bounded")  # of EXTRACTED
 _PLACES = (VISIBLE, ELSEWHERE, NOWHERE)
@@ -28,6 +29,20 @@ def extracted(records: Any, columns: Columns) -> Any:
     types = [*records.dtypes, *zip(FOUND, ("tinyint", "boolean"), strict=True)]
     schema = ", ".join(f"`{name}` {kind}" for name, kind in types)
     return Verbs.map_batches(records, _Extracting(columns), schema)
+
+
+@dataclass(frozen=True)
+class AsBytes:
+    """The stage that takes pages for their bytes, as many of each as are read."""
+
+    columns: Columns
+
+    output = schemas.DOCUMENTS
+
+    def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """DOCUMENTS of a batch of rows with markup."""
+        body = as_pages(batch.column("row"), batch, self.columns).column("body")
+        return pa.RecordBatch.from_arrays([batch.column("row"), body.view(pa.large_string())], schema=schemas.DOCUMENTS)
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,7 @@ from nearsame.frames.examples import chosen_removals, texts
 from nearsame.frames.listing import beside
 from nearsame.frames.records import ChosenRecords
 from nearsame.frames.runs import FrameRun, SparkRun
+from nearsame.frames.settled import OWN, by_all, evident, layer_counts, settled
 from nearsame.frames.writing import STATS, write_folder
 from nearsame.outputs.destinations import Destination, require_folder
 from nearsame.recipes.arguments import refuse_on_spark
@@ -126,24 +127,40 @@ class SparkRemovals(FrameRemovals):
     @plainly()
     def counts(self) -> dict[str, Any]:
         """What statistics say of them."""
-        below = self._below if self.decision.component else "false"
-        sums = {"removed": "true", "exact_copies": "same", "chained": below}
+        near = "true" if self.run.layers is None else f"(measured and not {self._far} or layer = 'text')"
+        sums = {"removed": "true", "exact_copies": "same", "near_copies": f"{near} and not same", "chained": self._far}
         each = [f"sum(if({what}, times, 0)) as {name}" for name, what in sums.items()]
         total = [f"coalesce(sum({name}), 0) as {name}" for name in sums]
         verbs = self.run.read.verbs
         with described(self.run.session, "statistics"):
-            clusters = verbs.aggregated(self.decision.gone, ["witness"], each)
+            clusters = verbs.aggregated(self.gone, ["witness"], each)
             clusters, told = verbs.told(clusters, *total, "count(1) as clusters")
             counts: dict[str, Any] = told.asDict()
             largest = self._largest(clusters)
+            layered = {} if self.run.layers is None else layer_counts(self.run.layers, self.gone)
         return {
             **counts,
+            **layered,
             **compared_by(self.decision.work),
-            "near_copies": counts["removed"] - counts["exact_copies"],
+            "other_copies": counts["removed"] - counts["exact_copies"] - counts["near_copies"],
             "largest": largest,
             "component": self.decision.component,
             "decisions": self._decided(),
         }
+
+    @cached_property
+    def gone(self) -> Any:
+        """Who goes, and by which witness: see `inherited`, and for layers `settled`."""
+        layers = self.run.layers
+        if layers is None:
+            return self.decision.gone
+        lines = settled(layers, self.run.state, self.decision)
+        return self.run.read.verbs.keep(evident(layers, lines, self._far))
+
+    @property
+    def _far(self) -> str:
+        """Whether a similarity is below the threshold since a chain of others leads there."""
+        return f"({self._below})" if self.decision.component else "false"
 
     def _decided(self) -> dict[str, Any]:
         """What became of what people have decided."""
@@ -161,16 +178,16 @@ class SparkRemovals(FrameRemovals):
     @cached_property
     def _each(self) -> Any:
         """A line for each removed document, with names on both sides."""
-        columns = ["number", "row", "witness", "num", "den", "explode(sequence(1L, times)) as copy"]
-        lines = self.decision.gone.selectExpr(*columns).drop("copy").drop("row")
-        return self.run.named(self.run.named(lines, "number", ""), "witness", "witness_")
+        lines = self.gone.selectExpr("*", "explode(sequence(1L, times)) as copy").drop("copy", "row", "times")
+        lines = self.run.named(self.run.named(lines, "number", ""), "witness", "witness_")
+        return lines if self.run.layers is None else self.run.named(lines, "via", "via_")
 
     @cached_property
     def table(self) -> Any:
         """The removed documents, each with its witness, similarity and cluster (the witness's row)."""
         return self._each.selectExpr(
             "id", "row", "witness_id", "witness_row", "num / den as similarity", f"{self._measure} as measure",
-            "witness_row as cluster",
+            "witness_row as cluster", *(name for name in OWN if name in self._each.columns),
         )  # fmt: skip
 
     @cached_property
@@ -178,14 +195,15 @@ class SparkRemovals(FrameRemovals):
         """Keepers and the documents that they are the witness of."""
         keepers = self._each.selectExpr("witness_id as id", "witness_row as row", "witness_row as cluster").distinct()
         roles = keepers.selectExpr("*", "'keeper' as role", "1.0D as similarity")
-        others = self._each.selectExpr("id", "row", "witness_row as cluster", "'removed' as role", "num / den")
-        return roles.union(others)
+        more = [name for name in ("evidence", "same_host") if name in self._each.columns]
+        named = ("id", "row", "witness_row as cluster", "'removed' as role", "num / den as similarity", *more)
+        return roles.unionByName(self._each.selectExpr(*named), allowMissingColumns=True)
 
     @cached_property
     def pairs(self) -> Any:
         """Each removed document with its witness, as a pair; a is the one of higher priority."""
         names = self.run.state.step.column_names
-        lines = self._each.join(self._beside(), ["number", "witness"]) if names else self._each
+        lines = self._each.join(self._beside(), ["number", "witness"], "left") if names else self._each
         ends = ("witness_id as a_id", "witness_row as a_row", "id as b_id", "row as b_row")
         return lines.selectExpr(*ends, "num / den as similarity", f"{self._measure} as measure", *names)
 
@@ -198,14 +216,15 @@ class SparkRemovals(FrameRemovals):
         details = beside(state, known.filter("a <> b").select("a", "b", "num", "den").distinct())
         names = state.step.column_names
         columns = [f"coalesce({name}, 1.0D) as {name}" for name in names]
-        return known.join(details.select("a", "b", *names), ["a", "b"], "left").selectExpr(
-            "number", "witness", *columns
-        )
+        told = known.join(details.select("a", "b", *names), ["a", "b"], "left")
+        told = told.selectExpr("number", "witness", *columns)
+        return told if self.run.layers is None else by_all(state, told, ("number", "witness"))
 
     @property
     def _measure(self) -> str:
         plain = f"'{self.run.state.method.reports}'"
-        return plain if self.decision.component is None else f"if({self._below}, 'component', {plain})"
+        plain = f"if({self._far}, 'component', {plain})"
+        return plain if self.run.layers is None else f"coalesce(measure, {plain})"
 
     @property
     def _below(self) -> str:
@@ -215,8 +234,11 @@ class SparkRemovals(FrameRemovals):
 
     @cached_property
     def _records(self) -> ChosenRecords:
-        corpus, gone = self.run.state.corpus, self.decision.gone
-        return ChosenRecords(corpus.judged, corpus.names, corpus.documents, corpus.counts, gone, self.decision.num_gone)
+        corpus, gone, number = self.run.corpus, self.decision.gone, self.decision.num_gone
+        if self.run.layers is not None:  # of copies of a row all but one may go by a layer, and that one by another
+            verbs = self.run.read.verbs
+            gone, (number,) = verbs.told(verbs.aggregated(self.gone, ["row"], ["sum(times) as times"]), "count(1)")
+        return ChosenRecords(corpus.judged, corpus.names, corpus.documents, corpus.counts, gone, number)
 
     @plainly()
     def examples(self, count: int | None) -> pa.Table:
@@ -231,12 +253,11 @@ class SparkRemovals(FrameRemovals):
             return self._examples(count)
 
     def _examples(self, count: int) -> pa.Table:
-        state = self.run.state
-        chosen = chosen_removals(self.decision.gone, count)
+        chosen = chosen_removals(self.gone, self._measure, count)
         columns = [chosen.column(name).to_pylist() for name in ("number", "witness")]
-        text_of = texts(state, [*columns[0], *columns[1]])
+        text_of = texts(self.run.corpus, [*columns[0], *columns[1]])
         ids = self.run.ids(list(text_of))
-        fields: dict[str, list[Any]] = {"measure": [state.method.reports] * chosen.num_rows}
+        fields: dict[str, list[Any]] = {"measure": chosen.column("measure").to_pylist()}
         for prefix, numbers in zip(("", "witness_"), columns, strict=True):
             fields[f"{prefix}id"] = [ids[number] for number in numbers]
             fields[f"{prefix}text"] = [text_of[number] for number in numbers]

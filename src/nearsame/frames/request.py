@@ -23,6 +23,7 @@ from nearsame.flow import pipeline
 from nearsame.flow.corpus import Question
 from nearsame.flow.decisions import Decisions
 from nearsame.flow.identities import identity_of, with_seed_of
+from nearsame.flow.layer_names import GUESSED
 from nearsame.flow.page_reading import refuse_idle
 from nearsame.flow.results import Pairs, Result
 from nearsame.frames.archives import part_of_archives
@@ -40,12 +41,15 @@ from nearsame.frames.inputs import (
     unreadable,
     widened,
 )
+from nearsame.frames.layers import Asking, FrameLayers
 from nearsame.frames.leaks import FrameDocuments
 from nearsame.frames.listing import listed, require_few
 from nearsame.frames.removals import SparkRemovals
 from nearsame.frames.runs import FrameReading, ListedFrame, SparkRun
 from nearsame.frames.torn import torn_files
 from nearsame.frames.workdir import require_files, stored_steps
+from nearsame.recipes.choices import OwnLayer
+from nearsame.recipes.counterparts import for_guesses
 from nearsame.recipes.methods import Method
 from nearsame.sources import Columns
 from nearsame.stages.clusters.policies import Keep
@@ -67,7 +71,7 @@ class Request:
         audited: whether recall, residual duplicates and precision are measured.
         here: the same question to one machine, about tables: their columns, who watches, and what rows are called.
         call: what was asked, so that it can be asked again.
-        layers: what removes documents before the method, which is done on the driver; None: nothing.
+        layers: what removes documents before the method, and by which rules of URLs; None: nothing.
         workdir: where finished steps stay.
         decisions: what people have decided.
     """
@@ -80,7 +84,7 @@ class Request:
     audited: bool = False
     here: Callable[..., Any] | None = None
     call: Mapping[str, Any] = field(default_factory=dict)
-    layers: tuple[str, ...] | None = None
+    layers: tuple[tuple[OwnLayer, ...], Any] | None = None
     workdir: str | os.PathLike[str] | None = None
     decisions: Decisions | None = None
 
@@ -170,27 +174,21 @@ class Request:
     def _by_one_machine(self, read: FrameReading) -> tuple[Any, FrameReading]:
         """(what it finds, or None where there is too much for it; what there is to say of what was read)."""
         archives = any(part.is_archive for side in read.sides for part in side.parts)
-        layered = self.layers is not None
-        few = None if self.here is None or archives else few_of(read.sides, read.verbs, only_here=layered)
-        if few is None and layered:
-            raise self._without_layers() if archives else self._too_many()
+        use, only_here = self.layers[0] if self.layers else (), self.layers is not None and self.decisions is not None
+        if archives and use:
+            message = f"use={','.join(use)!r}: layers of archives are done on one machine only"
+            raise ConfigError(message, hint="Leave use out, or leave the engine out.")
+        few = None if self.here is None or archives else few_of(read.sides, read.verbs, only_here=only_here)
+        if few is None and only_here:
+            message = f"decisions and use={','.join(use)!r}: the documents take more than driver_bytes="
+            hint = "Raise driver_bytes (--on-driver) and spark.driver.memory, leave use out, or run on one machine."
+            raise ConfigError(f"{message}{self.engine.driver_bytes!r}", hint=hint)
         if self.here is None or few is None:
             return None, read
         notes = require_readable(read.sides, few.num_bad, strict=self.strict)
         if self.workdir is not None:
             notes += (f"{self.workdir}: documents so few came to the driver, and nothing is kept of them",)
         return self.here(few.sides, few.columns, self.clock, called), replace(read, notes=(*read.notes, *notes))
-
-    def _without_layers(self) -> ConfigError:
-        message = f"use={','.join(self.layers or ())!r}: layers of archives are done on one machine only"
-        return ConfigError(message, hint="Leave use out, or leave the engine out.")
-
-    def _too_many(self) -> ConfigError:
-        message = (
-            f"use={','.join(self.layers or ())!r}: layers are done on the driver, and the documents take more than"
-        )
-        hint = "Raise driver_bytes (--on-driver) and spark.driver.memory, leave use out, or run on one machine."
-        return ConfigError(f"{message} driver_bytes={self.engine.driver_bytes!r}", hint=hint)
 
     def _run(self, read: FrameReading, keep: Keep, settings: dict[str, Any], *, listing: bool = False) -> SparkRun:
         corpus = Frames(read.sides, read.verbs, keep, self.strict, decisions=self.decisions)
@@ -202,12 +200,23 @@ class Request:
                 **identity_of(method, keep, self.columns),
                 "group_by": settings.get("group_by"),
                 "listing": listing,
+                **({} if self.layers is None else {name: settings[name] for name in ("use", "urls", "within")}),
                 **({} if self.decisions is None else self.decisions.identity(layered=False)),
             }
             read.verbs.stored = stored_steps(read, place, known)
+        if self.layers is not None:
+            return self._layered(read, corpus, method, settings)
         ready = self.columns.items is not None
         state = pipeline.prepare(corpus, method, self.clock, ready_items=ready, listing=listing)
         return SparkRun(read, self.clock, state, settings)
+
+    def _layered(self, read: FrameReading, corpus: Frames, method: Method, settings: dict[str, Any]) -> SparkRun:
+        """The same, once layers have removed what they know of."""
+        use, urls = self.layers or ((), None)
+        guesses = for_guesses(method, has_text="text" in use)
+        settings |= {"guesses": guesses.record()} if GUESSED in use else {}
+        layers = FrameLayers.of(corpus, Asking(use, urls, guesses, settings["within"]), self.clock)
+        return SparkRun(read, self.clock, layers.prepared(method, self.clock), settings, layers)
 
     def _sides(
         self, session: Any, given: list[tuple[int, Any]], keep: Keep, group_by: str | None = None

@@ -21,6 +21,7 @@ from nearsame.flow.corpus import State
 from nearsame.flow.page_reading import reading_settings
 from nearsame.frames.corpus import Frames
 from nearsame.frames.documents import FrameSide
+from nearsame.frames.layers import FrameLayers
 from nearsame.frames.pages import page_counts
 from nearsame.frames.writing import DONE, check_target, format_of, write_frame
 from nearsame.installation import versions
@@ -156,11 +157,17 @@ class SparkRun(FrameRun):
 
     state: State[Frames]
     settings: dict[str, Any]
+    layers: FrameLayers | None = None
+
+    @cached_property
+    def corpus(self) -> Frames:
+        """What is known of all documents, those included that layers before the method have removed."""
+        return self.state.corpus if self.layers is None else self.layers.corpus
 
     @cached_property
     def names(self) -> Any:
         """What documents are called: number, id, row."""
-        return self.state.corpus.documents.selectExpr("number", "coalesce(id, cast(row as string)) as id", "row")
+        return self.corpus.documents.selectExpr("number", "coalesce(id, cast(row as string)) as id", "row")
 
     def ids(self, numbers: list[int]) -> dict[int, str]:
         """What a few documents are called, by their numbers."""
@@ -168,35 +175,36 @@ class SparkRun(FrameRun):
         return dict(zip(*(column.to_pylist() for column in names.columns), strict=True))
 
     def named(self, frame: Any, number: str, prefix: str) -> Any:
-        """A frame with the id and row of the documents whose numbers stand in a column."""
+        """A frame with the id and row of the documents whose numbers stand in a column; of null, null."""
         names = self.names.selectExpr(f"number as {number}", f"id as {prefix}id", f"row as {prefix}row")
-        return frame.join(names, number)
+        return frame.join(names, number, "left" if number == "via" else "inner")
 
     @property
     def stats(self) -> Stats:
         """What is known before anything is decided."""
-        state, counts, judged = self.state, self.state.corpus.counts, self.state.corpus.judged
+        state, corpus = self.state, self.corpus
+        counts, compared, judged = corpus.counts, state.corpus.counts, corpus.judged
         return Stats(
             documents=counts["documents"],
             skipped=self.read.num_unread,
             against=counts["against"],
             text_bytes=counts["text_bytes"],
             empty=counts["empty"],
-            bare=counts["bare"] - state.dropped.documents,
+            bare=compared["bare"] - state.dropped.documents,
             dropped_shingles=state.dropped.shingles,
             dropped_occurrences=state.dropped.occurrences,
             emptied=state.dropped.documents,
             repeated_ids=counts["ids"] - counts["different_ids"],
-            distinct=counts["distinct"],
-            features=counts["features"],
+            distinct=compared["distinct"],
+            features=compared["features"],
             keys=state.met.num_keys,
             meeting=0 if state.meeting is None else state.meeting.num_documents,
             measure=state.method.reports,
             least=float(state.method.least),
-            pages=page_counts(counts, self.read.aside) if state.corpus.of_pages else {},
-            notes=(*state.step.notes, *state.corpus.notes, *state.met.notes, *self.read.notes),
+            pages=page_counts(corpus.counts, self.read.aside) if judged.of_pages else {},
+            notes=(*state.step.notes, *corpus.notes, *state.met.notes, *self.read.notes),
             seconds=self.seconds,
-            room=state.corpus.engine.room,
+            room=corpus.engine.room,
             recipe={
                 **state.method.record(),
                 **self.settings,

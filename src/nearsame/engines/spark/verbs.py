@@ -76,13 +76,18 @@ class Verbs:
         return self.told(frame, "count(1)")[0]
 
     def afresh(self, frame: Any, *sums: str) -> tuple[Any, Any]:
-        """The same as `told`, for a loop that makes a frame of the one before: behind a shuffle of its own.
+        """The same as `told`, for a loop that makes a frame of the one before."""
+        return self.told(self.shuffled(frame), *sums)
 
-        A task carries what its rows are made of, back to such a shuffle: without one it grows with each turn, until
-        Java's stack is too small to read it. (A local checkpoint would cut that, too, but is gone with its executor.)
+    def shuffled(self, frame: Any) -> Any:
+        """The same behind a shuffle of its own.
+
+        A task carries what its rows are made of, back to such a shuffle: without one it grows with each turn of a loop,
+        until Java's stack is too small to read it. (A local checkpoint would cut that, too, but is gone with its
+        executor.)
         """
         by = self.expression(f"xxhash64({frame.columns[0]})")  # by a column itself it may lie already, and stay there
-        return self.told(frame.repartition(by), *sums)
+        return frame.repartition(by)
 
     def once(self, step: str, make: Callable[[], Any]) -> Any:
         """What is made, kept; it is not made where it is found."""

@@ -1,0 +1,333 @@
+"""Layers before the method, on a cluster: the law of one machine (flow/layers.py) over what is known of every document.
+
+1. A layer is one shuffle, by the string that documents must have in common: of those, who comes first by priority and
+   has a text is the witness of the others.
+2. Rows that are the same in all columns are one document with a number of copies: a layer takes all of them, all but
+   one, or none.
+3. Documents are read for what they are, then for their texts where they are pages, as far as these are asked for; only
+   those that a guess brings together, and those that are left, are read for what the method compares.
+"""
+
+from dataclasses import dataclass, replace
+from functools import cached_property, reduce
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+
+from nearsame.clock import Clock
+from nearsame.engines.spark.verbs import Verbs
+from nearsame.errors import ConfigError
+from nearsame.flow.corpus import Met, Question, State
+from nearsame.flow.layer_names import GUESSED, TEXTLESS
+from nearsame.flow.pipeline import prepare, steps
+from nearsame.frames.corpus import FEW_ROWS, Frames, Meeting
+from nearsame.frames.deciding import answered, inherited
+from nearsame.frames.documents import GROUP, FrameSide
+from nearsame.frames.left import PLACE, LeftFrame, loaded
+from nearsame.frames.page_facts import FrameFacts
+from nearsame.frames.pages import AsBytes, page_sums
+from nearsame.frames.scoring import lengths
+from nearsame.recipes.choices import OwnLayer
+from nearsame.recipes.methods import Digest, Method
+from nearsame.stages.clusters.policies import Keep, Policy, order_of
+from nearsame.stages.texts.raw import Texts
+
+__all__ = ["LINE", "Asking", "FrameLayers", "nobody"]
+
+_FIRST = Keep((Policy("first"),), ties="content")
+_BY_PLACE = Keep((Policy("min", "place"),), ties="content")
+_NEEDED = {"revisit": "payload_digest"}  # the column of a layer that is not called as it is
+_COLUMNS = {"url": "url", GUESSED: "guess", "redirect": "redirect", "canonical": "canonical", "revisit": "payload"}
+LINE = ("number", "times", "witness", "num", "den")
+
+
+class Asking(NamedTuple):
+    """What is asked of the layers: which run, by which rules of URLs, how near a guess must come, who may meet whom."""
+
+    use: tuple[OwnLayer, ...]
+    urls: Any
+    guesses: Method
+    within: bool
+
+
+class Done(NamedTuple):
+    """What one layer did.
+
+    Attributes:
+        name: of the layer.
+        num_entered: documents that it looked at.
+        gone: who goes: number, times (how many copies), witness, num, den.
+    """
+
+    name: OwnLayer
+    num_entered: int
+    gone: Any
+
+
+@dataclass(frozen=True, eq=False)
+class FrameLayers:
+    """What the layers before the method did.
+
+    Attributes:
+        asking: what was asked.
+        sides: the documents, as the method reads them.
+        whole: all of them, as they were read first; of pages the bytes.
+        facts: what is known of them as pages.
+        verbs: that find finished steps again: those of the method.
+        known: by number, how many copies are left `here`, what text there is, and what layers compare.
+        done: all layers but `text`.
+        contents: of pages, those whose texts were asked for.
+    """
+
+    asking: Asking
+    sides: tuple[FrameSide, ...]
+    whole: Frames
+    facts: FrameFacts
+    verbs: Verbs
+    known: Any = None
+    done: tuple[Done, ...] = ()
+    contents: Frames | None = None
+
+    @classmethod
+    def of(cls, corpus: Frames, asking: Asking, clock: Clock) -> "FrameLayers":
+        """Read all documents, and run every layer but `text`.
+
+        Raises:
+            ConfigError: No document has what a layer compares.
+        """
+        own = replace(corpus, engine=replace(corpus.engine, stored=None))  # its steps would go by the method's names
+        whole = _as_they_are(own, asking, clock)
+        facts = FrameFacts.of(asking.urls, whole.judged.columns, whole.judged.beside)
+        sides = tuple(replace(side, keep=_FIRST, as_pages=False) for side in corpus.sides)
+        return cls(asking, sides, whole, facts, corpus.engine).run(clock)
+
+    def run(self, clock: Clock) -> "FrameLayers":
+        """The same behind all layers but `text`."""
+        for name in self.asking.use:
+            self._require(name)
+        layers = self._begun()
+        for name in self.asking.use:
+            if name in ("digest", "text"):
+                layers = layers.with_texts(clock, everything=True)
+            if name != "text":
+                with clock(f"layer {name}"):
+                    layers = layers.behind(name)
+        return layers.with_texts(clock, everything=False)
+
+    def behind(self, name: OwnLayer) -> "FrameLayers":
+        """The same behind one layer."""
+        return self._guessed() if name == GUESSED else self._same(name)
+
+    def has(self, name: str) -> bool:
+        """Whether any document has something in a column beside its text."""
+        return self.whole.counts[f"num_{self.whole.judged.beside[name]}"] > 0
+
+    @property
+    def has_urls(self) -> bool:
+        """Whether any has a URL."""
+        return self.has(self.whole.judged.columns.beside[0])
+
+    @property
+    def of_pages(self) -> bool:
+        """Whether documents are web pages."""
+        return self.sides[-1].of_pages
+
+    @cached_property
+    def corpus(self) -> Frames:
+        """All documents, as the method would read them."""
+        pages = {} if self.contents is None else {name: self.contents.counts[name] for name in page_sums()}
+        return replace(self.whole, sides=self.sides, counts={**self.whole.counts, **pages})
+
+    @cached_property
+    def left(self) -> LeftFrame:
+        """The documents that the method sees."""
+        sums = ("count(1)", "coalesce(sum(if(here < copies, 1, 0)), 0)", "coalesce(sum(here), 0)")
+        rows = self.known.filter("here > 0").selectExpr("row", f"number as {PLACE}", "copies", "here")
+        rows, (different, partly, num) = self.whole.engine.told(rows, *sums)
+        texts = None if self.contents is None or self.contents.left is None else self.contents.left.texts
+        is_all = different == self.whole.counts["different"] and not partly
+        return LeftFrame(rows.hint("broadcast") if different <= FEW_ROWS else rows, is_all, not partly, texts, num)
+
+    def prepared(self, method: Method, clock: Clock) -> State[Frames]:
+        """What the method knows of the documents that are left; without the layer `text`, nothing."""
+        if "text" not in self.asking.use:  # and nobody is left to be decided about
+            told = {"distinct": self.left.num, "features": self.whole.counts["all_features"]}
+            nobody_left = self.whole.documents.filter("false")
+            corpus = replace(self.whole, documents=nobody_left, counts={**self.whole.counts, **told})
+            return State(method, steps(method), corpus)
+        corpus = Frames(self.sides, self.verbs, _BY_PLACE, names=self.whole.names, left=self.left)
+        state = prepare(corpus, method, clock)
+        return replace(
+            state, corpus=replace(state.corpus, notes=self.whole.notes)
+        )  # what they say of all, they say once
+
+    @cached_property
+    def documents(self) -> Any:
+        """All of them: number, row, the digests of what was read, `text_a` and `text_b` of the text, and its `size`."""
+        documents, columns = self.whole.documents, ["number", "row", "digest_a", "digest_b"]
+        if self.contents is None:
+            return documents.selectExpr(*columns, "digest_a as text_a", "digest_b as text_b", "size")
+        texts = self.contents.documents.selectExpr("number", "digest_a as text_a", "digest_b as text_b", "size")
+        read = documents.select("number", "digest_a", "digest_b").join(texts, "number")
+        minima = [f"min({name}) as {name}" for name in ("text_a", "text_b", "size")]
+        known = Verbs.aggregated(read, ["digest_a", "digest_b"], minima)  # equal bytes have equal texts
+        return self.whole.engine.keep(documents.select(*columns).join(known, ["digest_a", "digest_b"], "left"))
+
+    def _require(self, name: str) -> None:
+        """Refuse a layer that no document has anything for, where there is no web page, which might."""
+        column = self.whole.judged.columns.beside[0] if name == "url" else _NEEDED.get(name, name)
+        may_lack = name != "url" and self.of_pages
+        asked = name in _COLUMNS and name != GUESSED and not may_lack
+        if asked and self.whole.counts["documents"] and not self.has(column):
+            message = f"use={name}: no document has anything in the column {column!r}"
+            raise ConfigError(message, hint=f"Leave {name} out, or give sources that have it.")
+
+    def _begun(self) -> "FrameLayers":
+        """The same with what is known before any layer."""
+        whole, facts, use = self.whole, self.facts, self.asking.use
+        if self.has("redirect") and self.has_urls:
+            facts = facts.following(whole.documents, whole.engine)
+        named = {name: column for name, column in _COLUMNS.items() if name in use}
+        if {"redirect", "canonical"} & named.keys():
+            named["url"] = _COLUMNS["url"]
+        documents = facts.names(whole.documents, named) if named else whole.documents
+        columns = ["row", "number", "side", "copies", "digest_a", "digest_b", "set_a", "set_b", "size", *named.values()]
+        columns += [GROUP] if whole.is_grouped else []
+        known = documents.selectExpr(*columns, "size = 0 as empty", "copies as here")
+        return replace(self, facts=facts, known=whole.engine.afresh(known, "count(1)")[0])
+
+    def _same(self, name: OwnLayer) -> "FrameLayers":
+        """The same behind a layer for which equal strings are one."""
+        known, key = self._keyed(name)
+        enters = "here > 0" if name in TEXTLESS else "here > 0 and not empty"
+        group = f", {GROUP}" if self.whole.is_grouped else ""
+        over = f"over (partition by said, if(said is null, number, -1L){group})"
+        known = known.selectExpr("*", f"{enters} as enters", f"if({enters}, {key}, null) as said")
+        known = known.selectExpr("*", f"min(struct(empty, number, side)) {over} as best")
+        goes = "said is not null and side = 1 and not best.empty" + ("" if self.asking.within else " and best.side = 0")
+        times = f"if({goes}, if(best.number = number, here - 1, here), 0L) as times"
+        known = known.selectExpr(*self.known.columns, "enters", times, "best.number as witness")
+        known, (entered,) = self.whole.engine.afresh(known, "coalesce(sum(if(enters, here, 0)), 0)")
+        gone = known.filter("times > 0").selectExpr("number", "times", "witness", "1L as num", "1L as den")
+        return self._behind(Done(name, entered, gone), known)
+
+    def _behind(self, done: Done, known: Any) -> "FrameLayers":
+        """The same behind a layer that takes `times` copies of each document."""
+        here = "here - coalesce(times, 0L) as here"
+        columns = [here if name == "here" else name for name in self.known.columns]
+        return replace(self, known=known.selectExpr(*columns), done=(*self.done, done))
+
+    def _keyed(self, name: OwnLayer) -> tuple[Any, str]:
+        """What is known of documents, and what in it must be the same."""
+        if name == "digest":
+            return self.known, "if(size > 0, concat_ws(':', set_a, set_b, size), null)"
+        column = _COLUMNS[name]
+        if name not in ("redirect", "canonical"):
+            return self.known, column
+        targets = self.known.selectExpr(f"{column} as target").filter("target is not null").distinct()
+        known = self.known.join(targets, self.known["url"] == targets["target"], "left")
+        return known, f"coalesce({column}, target)"  # two visits that nobody names are not of this layer
+
+    def _guessed(self) -> "FrameLayers":
+        """The same behind the layer that compares documents whose URLs are one by a guess."""
+        whole, method, within = self.whole, self.asking.guesses, self.asking.within
+        verbs, over = whole.engine, f"over (partition by guess{f', {GROUP}' if whole.is_grouped else ''})"
+        enters = self.known.filter("here > 0 and not empty")
+        asked = enters.filter("guess is not null").selectExpr(
+            "row", f"number as {PLACE}", "side", "copies", "here",
+            f"xxhash64(min(number) {over}) as key", f"sum(here) {over} as bucket",
+        )  # fmt: skip
+        asked, (several,) = verbs.told(asked.filter("bucket > 1").drop("bucket"), "count(1)")
+        entered = int(enters.selectExpr("coalesce(sum(here), 0) as num").first()["num"])
+        if not several:
+            return replace(self, done=(*self.done, Done(GUESSED, entered, nobody(verbs))))
+        step = steps(method)
+        corpus = Frames(self.sides, verbs, _BY_PLACE, names=whole.names, left=_left_of(asked, several))
+        features = verbs.map(corpus.load(method, step), *step.features).select("row", *step.compared)
+        features = features if whole.counts["documents"] == whole.counts["different"] else _once(features)
+        lists = features.filter("size(items) > 0").join(asked, "row").withColumnRenamed(PLACE, "number")
+        lists, (num, items) = verbs.told(lists, "count(1)", f"coalesce(sum({lengths(step.compared)}), 0)")
+        entries = lists.selectExpr(
+            "key", "number", "-1 as place", "size(items) as size", "count(1) over (partition by key) as bucket",
+            "side = 0 as one_side", "here as stands_for",
+        )  # fmt: skip
+        compared = lists.select("number", *step.compared, "here").withColumnRenamed("here", "stands_for")
+        met = Met(0, Meeting(verbs.keep(entries), compared, num, num, items))
+        decision = answered(State(method, step, whole, met=met), Question(method.least, "greedy", within))
+        nothing = ("0L as digest_a", "0L as digest_b", "1L as size")
+        alone = lists.selectExpr("row", "number", "number as best", "side", "here as copies", *nothing)
+        gone, _ = verbs.afresh(inherited(alone, decision.found, within=within).select(*LINE), "count(1)")
+        return self._behind(
+            Done(GUESSED, entered, gone), self.known.join(gone.select("number", "times"), "number", "left")
+        )
+
+    def with_texts(self, clock: Clock, *, everything: bool) -> "FrameLayers":
+        """The same with the texts of pages, of all that are left or of those only that were removed for other bytes."""
+        if not self.of_pages or self.contents is not None:
+            return self
+        verbs, asked = self.whole.engine, self._asked(everything=everything)
+        asked, (num, partly) = verbs.told(asked, "count(1)", "coalesce(sum(if(here < copies, 1, 0)), 0)")
+        if not num:
+            return self
+        with clock("features"):
+            is_all = num == self.whole.counts["different"] and not partly
+            left = LeftFrame(asked.hint("broadcast") if num <= FEW_ROWS else asked, is_all, not partly)
+            corpus = Frames(self.sides, verbs, _BY_PLACE, names=self.whole.names, left=left)
+            texts = verbs.keep(loaded(corpus.sides, corpus.names, left))
+            corpus = replace(corpus, left=left._replace(is_all=True, texts=texts))
+            contents = _digested(corpus, self.asking, ())
+            named = contents.documents.selectExpr("*", f"{PLACE} as number")
+            contents = replace(contents, documents=named).each_alone()
+        sized = contents.documents.select("number", "set_a", "set_b", "size")
+        known = self.known.drop("set_a", "set_b", "size", "empty").join(sized, "number", "left")
+        known = known.selectExpr("*", "coalesce(size, 0) = 0 as empty").select(*self.known.columns)
+        return replace(self, known=verbs.afresh(known, "count(1)")[0], contents=contents)
+
+    def _asked(self, *, everything: bool) -> Any:
+        """The pages whose texts are compared: those that are left, and who went for one of other bytes, with that."""
+        bytes_of = self.known.select("number", "digest_a", "digest_b")
+        lines = _union([done.gone.select("number", "times", "witness") for done in self.done], self.whole.engine)
+        lines = lines.join(bytes_of, "number").join(bytes_of.toDF("witness", "other_a", "other_b"), "witness")
+        lines = lines.filter("digest_a <> other_a or digest_b <> other_b")
+        both = lines.select("number", "times").union(lines.selectExpr("witness", "0L"))
+        more = Verbs.aggregated(both, ["number"], ["sum(times) as more"])
+        asked = f"greatest({'here' if everything else '0L'} + coalesce(more, 0L), if(more is null, 0L, 1L)) as here"
+        known = self.known.join(more, "number", "left").selectExpr("row", f"number as {PLACE}", "copies", asked)
+        return known.filter("here > 0")
+
+
+def _as_they_are(corpus: Frames, asking: Asking, clock: Clock) -> Frames:
+    """Every document by its text, or of a page by its bytes, in the order of priority."""
+    sides, first = corpus.sides, tuple[Any, ...]()
+    if corpus.of_pages:
+        sides = tuple(replace(side, of_pages=False) for side in sides)
+        first = (AsBytes(corpus.judged.columns),)
+    with clock("features"):
+        known = _digested(replace(corpus, sides=sides), asking, first)
+        return known.ranked(order_of(corpus.keep)).each_alone()
+
+
+def _digested(corpus: Frames, asking: Asking, first: tuple[Any, ...]) -> Frames:
+    """The same once documents are digested, behind some first stages."""
+    step = steps(Digest())
+    stages = (*first, Texts(seed=getattr(asking.guesses, "seed", 0)), *step.features[1:])
+    features = corpus.kept(corpus.engine.map(corpus.load(Digest(), step), *stages))
+    return corpus.described(features)[1]
+
+
+def _left_of(rows: Any, num: int) -> LeftFrame:
+    return LeftFrame(rows.hint("broadcast") if num <= FEW_ROWS else rows, is_all=False, is_whole=True)
+
+
+def _once(features: Any) -> Any:
+    return features.dropDuplicates(["row"])
+
+
+def nobody(verbs: Verbs) -> Any:
+    """A frame of no LINE."""
+    return verbs.frame(pa.table({name: pa.array([], pa.int64()) for name in LINE}))
+
+
+def _union(frames: list[Any], verbs: Verbs) -> Any:
+    lines = [*frames, nobody(verbs).select("number", "times", "witness")]
+    return reduce(lambda one, other: one.union(other), lines)

@@ -1,0 +1,155 @@
+"""Layers of `--use` as steps on the cluster: who goes, by which layer, through whom and why, as on one machine."""
+
+import json
+import random
+
+import pyarrow as pa
+import pytest
+
+import nearsame as ns
+from tests.frames.test_pages import crawl as pages
+
+METHOD = ns.Jaccard(threshold=0.6, shingle_size=2)
+EVERY = "url,redirect,canonical,revisit,digest,text"
+COUNTS = (
+    "documents", "against", "text_bytes", "empty", "bare", "repeated_ids", "distinct", "features", "removed", "kept",
+    "clusters", "exact_copies", "near_copies", "other_copies", "chained", "layers", "evidence", "same_host",
+    "cross_host", "component", "pages", "notes",
+)  # fmt: skip
+
+
+def crawl(seed, size=16):
+    """Pages that are one by URLs, redirects, canonical links, revisits, bytes and texts, some in several copies."""
+    draw = random.Random(seed)
+    texts = [" ".join(draw.choice("abcdefgh") for _ in range(12)) for _ in range(4)]
+    hosts, tails = ("a.org", "b.org", "www.a.org"), ("", "/", "/index.html", "?utm_source=q", "?sid=1", "#f")
+    urls = [f"http://{draw.choice(hosts)}/{draw.choice('xyz')}{draw.choice(tails)}" for _ in range(size // 2)]
+    rows = []
+    for number in range(size):
+        text = draw.choice([*texts, "", None, "!!!"])
+        rows.append({
+            "number": number,
+            "id": f"d{number}",
+            "where": draw.choice([*urls, None, ""]),
+            "text": f"{text} {draw.choice('abz')}" if text and draw.random() < 0.4 else text,
+            "redirect": draw.choice([*[None] * 4, "/y", draw.choice(urls), "x"]),
+            "canonical": draw.choice([*[None] * 4, draw.choice(urls), "/z"]),
+            "revisit_of": draw.choice([*[None] * 5, draw.choice(urls)]),
+            "payload_digest": draw.choice([None, None, "sha1:AA", "sha1:BB"]),
+            "group": draw.choice(["p", "q", None]),
+            "date": draw.choice(["2020-01-01", "2021-05-06", None]),
+        })  # fmt: skip
+    kinds = [("number", pa.int64()), *((name, pa.string()) for name in rows[0] if name != "number")]
+    return pa.Table.from_pylist([*rows, rows[1], rows[1], rows[3]], schema=pa.schema(kinds))
+
+
+def answer(found, table):
+    """Lines of removals and clusters, the rows that stay and go, and counts; without what rows are called."""
+    lines = []
+    for name in ("removals", "clusters"):
+        rows = getattr(found, name)
+        rows = rows if table else rows.toArrow()
+        named = [column for column in rows.column_names if column.endswith(("source", "row"))]
+        lines.append(sorted(map(repr, rows.drop_columns([*named, "cluster"]).to_pylist())))
+    records = (rows if table else rows.toArrow() for rows in (found.kept(), found.removed()))
+    lines.extend(sorted(rows.column("number").to_pylist()) for rows in records)
+    counts = found.stats.record()
+    return lines, {name: counts.get(name) for name in COUNTS}
+
+
+def both(spark, source, **asked):
+    """The answers of one machine and of the cluster."""
+    here = ns.dedup(source, ties="content", url_column="where", **asked)
+    frames = {name: spark.createDataFrame(asked[name]) for name in ("against",) if name in asked}
+    there = ns.dedup(
+        spark.createDataFrame(source).repartition(3, "number"),
+        engine=ns.Spark(spark, driver_bytes=0), url_column="where", **{**asked, **frames},
+    )  # fmt: skip
+    answers = answer(here, table=True), answer(there, table=False)
+    there.release()
+    return answers
+
+
+@pytest.mark.usual
+def test_layers_of_pages_are_those_of_one_machine(spark):
+    """By URLs, guesses about them, canonical links, texts taken out of pages, and the method."""
+    here, there = both(spark, pages(), html_column="html", use="url,canonical,digest,text", keep="longest")
+    assert here == there
+    assert {"url", "url-guess", "canonical", "digest", "text"} == {layer["layer"] for layer in here[1]["layers"]}
+
+
+@pytest.mark.parametrize(
+    ("seed", "asked"),
+    [
+        (0, {"use": EVERY, "method": METHOD}),
+        (1, {"use": EVERY, "method": METHOD, "keep": "newest:date", "against": crawl(101, 8)}),
+        (2, {"use": EVERY, "method": METHOD, "keep": "longest", "against": crawl(102, 8), "within": False}),
+        (3, {"use": EVERY, "method": METHOD, "group_by": "group", "clusters": "components"}),
+        (4, {"use": "redirect,revisit,text", "method": METHOD, "group_by": "host"}),
+        (5, {"use": "redirect", "keep": "longest"}),
+        (6, {"use": "url,revisit,digest", "keep": "shortest"}),
+        (7, {"use": "url,text", "method": ns.MinHash(threshold=0.6, shingle_size=2, recall=0.99)}),
+        (8, {"use": "canonical,text", "method": "digest"}),
+        (9, {"use": "url,text", "method": METHOD, "urls": ns.CanonicalUrl(up_to="usual")}),
+        (10, {"use": "digest,text", "method": ns.Containment(threshold=0.8, shingle_size=2)}),
+    ],
+)
+def test_layers_are_those_of_one_machine(spark, seed, asked):
+    """Whatever is asked of them, on documents of which some are the same in all columns."""
+    here, there = both(spark, crawl(seed), **asked)
+    assert here == there
+    assert here[1]["removed"]
+
+
+def test_what_layers_write_is_what_they_say(spark, tmp_path):
+    """Removed documents with their layers, kept ones as they came, and what makes the same run again."""
+    source = crawl(20)
+    found = ns.dedup(
+        spark.createDataFrame(source), use=EVERY, method=METHOD, url_column="where",
+        engine=ns.Spark(spark, driver_bytes=0),
+    )  # fmt: skip
+    stats = found.write(tmp_path / "out")
+    assert source.num_rows == stats.removed + spark.read.parquet(str(tmp_path / "out/kept")).count()
+    written = spark.read.parquet(str(tmp_path / "out/removed")).toArrow()
+    assert sorted(map(repr, found.removals.toArrow().to_pylist())) == sorted(map(repr, written.to_pylist()))
+    recipe = json.loads((tmp_path / "out/stats.json").read_text())["recipe"]
+    assert recipe["use"] == ["url", "url-guess", "redirect", "canonical", "revisit", "digest", "text"]
+    assert recipe["guesses"]["method"] == "jaccard"
+    found.release()
+
+
+def test_another_threshold_is_decided_behind_the_same_layers(spark):
+    """As a run of its own would decide it."""
+    asked = {"use": "url,digest,text", "url_column": "where"}
+    source = crawl(21)
+    low, engine = ns.Jaccard(threshold=0.5, shingle_size=2), ns.Spark(spark, driver_bytes=0)
+    found = ns.dedup(spark.createDataFrame(source), method=low, engine=engine, **asked)
+    here = ns.dedup(source, method=low, ties="content", **asked).at(threshold=0.9)
+    assert answer(here, table=True) == answer(found.at(threshold=0.9), table=False)
+    found.release()
+
+
+@pytest.mark.parametrize("use", ["url", "redirect", "canonical", "revisit"])
+def test_a_layer_without_its_column_is_refused(spark, use):
+    """As on one machine, in the same words."""
+    texts = pa.table({"text": ["a", "b"]})
+    with pytest.raises(ns.ConfigError) as here:
+        ns.dedup(texts, use=use)
+    with pytest.raises(ns.ConfigError) as there:
+        ns.dedup(spark.createDataFrame(texts), use=use, engine=ns.Spark(spark, driver_bytes=0))
+    assert str(here.value) == str(there.value)
+
+
+def test_redirects_that_lead_on_must_fit_into_what_is_broadcast(spark):
+    """With their size, and what to do."""
+    chain = [{"url": f"http://a.org/{number}", "redirect": f"/{number + 1}", "text": "t"} for number in range(9)]
+    table = spark.createDataFrame(pa.Table.from_pylist(chain))
+    with pytest.raises(ns.ConfigError, match=r"redirect take 1,840 bytes, more than broadcast_bytes=1,024"):
+        ns.dedup(table, use="redirect", engine=ns.Spark(spark, driver_bytes=0, broadcast_bytes=1024))
+
+
+def test_decisions_and_layers_of_more_than_the_driver_takes_are_refused(spark):
+    """With the size, and what to do."""
+    told = [{"id1": "a", "id2": "b", "label": "no"}]
+    with pytest.raises(ns.ConfigError, match=r"decisions and use='digest,text': .* driver_bytes=0"):
+        ns.dedup(["a", "b"], use="digest,text", decisions=told, engine=ns.Spark(spark, driver_bytes=0))
