@@ -4,9 +4,12 @@ import json
 import random
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import nearsame as ns
+from nearsame.flow import pipeline
+from nearsame.web.rules import UrlRule, UrlRules
 from tests.frames.test_pages import crawl as pages
 
 METHOD = ns.Jaccard(threshold=0.6, shingle_size=2)
@@ -99,6 +102,50 @@ def test_layers_are_those_of_one_machine(spark, seed, asked):
     here, there = both(spark, crawl(seed), **asked)
     assert here == there
     assert here[1]["removed"]
+
+
+def sites():
+    """Three paths and more of two hosts with the same texts, and one of a third; a parameter that does not matter."""
+    texts = [" ".join(f"{word}{number}" for word in "abcdefghijkl") for number in range(5)]
+    pages = [(f"https://{host}/{number}", text) for host in ("a.org", "b.org") for number, text in enumerate(texts)]
+    pages += [("https://c.org/0", texts[0]), ("https://a.org/0?session=1", texts[0]), ("https://a.org/1?v=2", "other")]
+    names = ("number", "id", "where", "text")
+    rows = [(number, f"d{number}", *page) for number, page in enumerate(pages)]
+    return pa.table(dict(zip(names, map(list, zip(*rows, strict=True)), strict=True)))
+
+
+@pytest.mark.parametrize("method", [METHOD, ns.Digest()])
+def test_mirrors_and_learnt_rules_are_those_of_one_machine(spark, method):
+    """Two hosts with three paths of one text each are mirrors; what rules bring together goes if its text is near."""
+    rules = UrlRules(ns.CanonicalUrl(), (UrlRule("a.org", parameters=("session",)), UrlRule("", parameters=("v",))))
+    here, there = both(spark, sites(), use="url,digest,text", urls=rules, method=method)
+    assert here == there
+    assert 5 == here[1]["evidence"]["mirror"]
+    assert 1 == here[1]["evidence"]["url-guess"]
+
+
+def test_a_work_directory_keeps_the_steps_behind_layers(spark, tmp_path, monkeypatch):
+    """The same call goes on with what the method knew; other layers, or other rules of URLs, are another run."""
+    pq.write_table(crawl(22), tmp_path / "crawl.parquet")
+    source = str(tmp_path / "crawl.parquet")
+    asked = {"use": "url,digest,text", "url_column": "where", "method": METHOD}
+    given = {**asked, "engine": ns.Spark(spark, driver_bytes=0), "workdir": tmp_path / "work"}
+    with monkeypatch.context() as dying:
+        dying.setattr(pipeline, "decide", _never)
+        with pytest.raises(AssertionError):
+            ns.dedup(source, **given)
+    with monkeypatch.context() as resumed:
+        resumed.setattr(pipeline, "_meet", _never)
+        found = ns.dedup(source, **given)
+    assert answer(ns.dedup(source, ties="content", **asked), table=True) == answer(found, table=False)
+    found.release()
+    for other in ({"use": "digest,text"}, {"urls": ns.CanonicalUrl(up_to="usual")}):
+        with pytest.raises(ns.WorkdirError, match="belongs to another run"):
+            ns.dedup(source, **{**given, **other})
+
+
+def _never(*_args, **_kwargs):
+    raise AssertionError("computed again")
 
 
 def test_what_layers_write_is_what_they_say(spark, tmp_path):

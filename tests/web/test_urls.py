@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import pickle
 from pathlib import Path
 
 import pyarrow as pa
@@ -113,6 +114,14 @@ def test_learnt_rules_are_applied_and_counted() -> None:
     assert (1, 1) == (found.stats.canonical, found.stats.rules["learnt"].merged)
     with pytest.raises(ConfigError, match="differ"):
         ns.urls(URLS, rules=rules, recipe=ns.CanonicalUrl())
+
+
+def test_rules_that_have_been_applied_can_be_pickled() -> None:
+    """As a cluster sends them to its workers."""
+    rules = UrlRules(ns.CanonicalUrl(), (UrlRule("example.org", parameters=("ref",)),))
+    assert "https://example.org/a" == rules.apply("https://example.org/a?ref=1")
+    again = pickle.loads(pickle.dumps(rules))  # noqa: S301  (what the test just wrote)
+    assert "https://example.org/a" == again.apply("https://example.org/a?ref=1")
 
 
 @pytest.mark.parametrize("name", ["urls.parquet", "urls.csv", "urls.jsonl"])

@@ -151,6 +151,10 @@ class Canonical:
 
     recipe: CanonicalUrl
 
+    def __getstate__(self) -> dict[str, Any]:
+        """The recipe: what is made of it once it is asked for cannot be pickled."""
+        return {"recipe": self.recipe}
+
     def __call__(self, url: str) -> str:
         """The canonical form; what is not a URL, as it is."""
         return self.trace(url).url
