@@ -79,6 +79,20 @@ def test_a_text_file_is_one_document_with_its_path_as_id(spark, tmp_path):
     assert text == "first line\nsecond line\n"
 
 
+def test_packed_text_files_are_of_no_known_format(spark, tmp_path):
+    """As on one machine: passed over beside others, refused alone."""
+    packed = tmp_path / "two.txt.gz"
+    packed.write_bytes(gzip.compress(b"another text"))
+    for path in (str(tmp_path), str(packed)):
+        with pytest.raises(ns.SourceError, match=r"none of a known format|an unknown format"):
+            ns.dedup(path)
+        with pytest.raises(ns.SourceError, match="has no known ending"):
+            read(spark, [path])
+    (tmp_path / "one.txt").write_text("a text", "utf-8")
+    here, (there,) = ns.dedup(str(tmp_path)), read(spark, [str(tmp_path)])
+    assert (1, 1) == (here.stats.documents, here.stats.ignored) == (there.frame.count(), there.ignored)
+
+
 def test_files_with_the_same_columns_are_one_frame(spark, tmp_path):
     """A frame for each of a thousand files would take minutes to plan."""
     names = [str(tmp_path / f"{number}.jsonl") for number in range(5)]
@@ -108,7 +122,7 @@ def test_parquet_files_with_other_columns_are_frames_of_their_own(spark, tmp_pat
     assert [each.frame.count() for each in found] == [2, 1]
 
 
-@pytest.mark.parametrize("name", ["x.jsonl.zst", "x.jsonl.xz", "x.txt.zst", "x.csv.xz"])
+@pytest.mark.parametrize("name", ["x.jsonl.zst", "x.jsonl.xz", "x.csv.zst", "x.csv.xz"])
 def test_what_spark_cannot_unpack_is_an_error_that_says_so(spark, tmp_path, name):
     """In one line, before anything is read; in a folder, too."""
     (tmp_path / name).write_bytes(b"\x28\xb5\x2f\xfd")

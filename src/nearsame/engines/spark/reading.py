@@ -32,7 +32,7 @@ from nearsame.files.formats import FORMATS, WHOLE
 __all__ = ["UNREAD", "Given", "is_frame", "packed_files", "read"]
 
 UNREAD = "nearsame_unread"
-_TEXTS = {"txt": "text", "text": "text"}  # a file is a document
+_TEXTS = {"txt": "text"}  # a file is a document; packed ones are of no known format, as on one machine
 _FORMATS = _TEXTS | {suffix[1:]: form.name for form in FORMATS if form.on_spark for suffix in form.suffixes}
 _READERS = {"text": "text"} | {form.name: form.on_spark for form in FORMATS if form.on_spark}
 _PACKED = {"gz", "bz2", "zst", "xz", "lz4", "snappy", "deflate"}
@@ -255,7 +255,8 @@ def _kind(name: str) -> tuple[str | None, str | None]:
     """The format of a file, and how it is packed, by the endings of its name."""
     _, *endings = name.lower().split(".")
     packing = endings.pop() if endings and endings[-1] in _PACKED else None
-    return (_FORMATS.get(endings[-1]) if endings else None), packing
+    kind = _FORMATS.get(endings[-1]) if endings else None
+    return (None if packing and kind == "text" else kind), packing
 
 
 class _Files:
