@@ -47,6 +47,34 @@ def test_the_threshold_moves_what_is_shown(report, opened):
     at = found.thresholds[6]
     assert f"At {at.threshold}: {at.count} go, {at.kept} stay, {at.clusters} clusters" in opened.inner_text("#decided")
     assert sum(bool(pair.at >> 6 & 1) for pair in found.pairs) == shown(opened)
+    sizes = [count for _, count in at.sizes]
+    number = "td.number:nth-child({}):not(.less)".format
+    here = [int(one) for one in opened.get_by_label("Sizes of clusters").locator(number(2)).all_inner_texts()]
+    assert sizes == here[: len(sizes)]
+    assert not any(here[len(sizes) :])
+    clusters = opened.get_by_label("The largest clusters").locator(number(4)).all_inner_texts()
+    assert [str(one.at[6]) for one in found.clusters[:30]] == clusters
+    told = opened.get_by_label("By lang", exact=True).first.locator(number(3)).all_inner_texts()
+    splits = next(one for one in found.breakdowns if one.column == "lang").splits
+    assert [one.at[6] for one in splits] == [int(one.split()[0]) for one in told]
+    before = opened.locator("main").inner_text()
+    for key in ("ArrowRight", "ArrowLeft"):
+        opened.keyboard.press(key)
+    assert before == opened.locator("main").inner_text()
+
+
+def test_tables_sort(report, opened):
+    """By any column with a name, numbers as numbers, up and then down."""
+    table = opened.get_by_label("By host", exact=True).first
+    counts = [one.documents for one in next(one for one in report[0].breakdowns if one.column == "host").splits]
+    table.get_by_role("button", name="documents").click()
+    assert sorted(counts) == [int(one) for one in table.locator("td:nth-child(2)").all_inner_texts()]
+    table.get_by_role("button", name="documents").click()
+    assert sorted(counts)[::-1] == [int(one) for one in table.locator("td:nth-child(2)").all_inner_texts()]
+    assert "descending" == table.locator("thead th").nth(1).get_attribute("aria-sort")
+    table.get_by_role("button", name="host").click()
+    names = table.locator("tbody th").all_inner_texts()
+    assert sorted(names) == names
 
 
 def test_the_name_of_the_slider_stands_above_it(opened):
@@ -73,7 +101,7 @@ def test_the_query_finds(report, opened):
     opened.fill("#query", "")
     opened.get_by_label("few edits").uncheck()
     assert sum(pair.kind != "edits" for pair in found.pairs) == shown(opened)
-    opened.get_by_role("button", name="Similarity").click()
+    opened.locator("#pairs").get_by_role("button", name="Similarity").click()
     assert "1.0000" == opened.locator("#rows td").first.inner_text()
     opened.get_by_label("few edits").check()
     opened.get_by_label("Group by cluster").check()
@@ -245,8 +273,8 @@ def test_no_column_looks_empty(opened):
     assert 0 == opened.locator("section:not(#pairs) table:not(.map) thead th").evaluate_all(unnamed)
     filled = """bars => Math.max(...bars.map(bar => bar.querySelector('rect').getBoundingClientRect().width))
         / bars[0].closest('td').getBoundingClientRect().width"""
-    for table in ("Sizes of clusters", "By lang"):
-        assert opened.get_by_label(table, exact=True).locator(".share").evaluate_all(filled) > 0.9
+    for table in ("By host", "By lang"):
+        assert opened.get_by_label(table, exact=True).first.locator(".share").evaluate_all(filled) > 0.9
 
 
 @pytest.mark.parametrize("width", [360, 768, 1440])

@@ -83,11 +83,34 @@ def test_thresholds_are_those_of_at(run):
         moved = run.at(threshold=str(one.threshold))
         assert (moved.stats.removed, moved.stats.kept, moved.stats.clusters) == (one.count, one.kept, one.clusters)
         gone[number] = set(moved.removals.column("id").to_pylist())
+        sizes = np.unique(moved.removals.column("cluster").to_numpy(), return_counts=True)[1] + 1
+        assert (sizes.size, (sizes == 2).sum()) == (sum(count for _, count in one.sizes), dict(one.sizes).get("2", 0))
     assert len(gone) == 21
     assert (0.7, 1.0) == (found.thresholds[0].threshold, found.thresholds[-1].threshold)
     for pair in found.pairs:
         id = found.documents[pair.a].id
         assert [id in ids for ids in gone.values()] == [bool(pair.at >> number & 1) for number in gone]
+
+
+def test_breakdowns_and_clusters_are_counted_at_each_threshold(run):
+    """By what documents say of themselves, as deciding again has it; of pairs, by who still is in one."""
+    found, clusters = ns.report(run), run.removals.to_pylist()
+    langs = {one["id"]: one["lang"] for one in corpus()}
+    splits = {split.value: split for split in found.breakdowns[-1].splits}
+    gone = [set(run.at(threshold=str(one.threshold)).removals.column("id").to_pylist()) for one in found.thresholds]
+    for lang in ("en", "de"):
+        assert splits[lang].at == tuple(sum(langs[id] == lang for id in ids) for ids in gone)
+        assert splits[lang].removed == splits[lang].at[0]
+    for cluster in found.clusters:
+        members = {row["id"] for row in clusters if row["cluster"] == cluster.cluster}
+        assert cluster.at == tuple(len(members & ids) for ids in gone)
+        assert cluster.at[0] == cluster.documents - 1
+    listed = ns.pairs(corpus(), method=ns.Jaccard(threshold="0.7"))
+    told = ns.report(listed)
+    for number, one in enumerate(told.thresholds):
+        rows = [row for row in listed.table.to_pylist() if row["similarity"] >= one.threshold - 1e-9]
+        both = {row[side] for row in rows for side in ("a_id", "b_id")}
+        assert sum(split.at[number] for split in told.breakdowns[-1].splits) == len(both)
 
 
 @pytest.mark.parametrize("threshold", ["2/3", "5/6", "0.66666"])
@@ -111,8 +134,9 @@ def test_a_folder_says_what_the_run_says(tmp_path, monkeypatch):
     here, there = (ns.report(found).record() for found in (run, "out"))
     assert there.pop("unmoved")
     for record in (here, there):
-        for pair in record["pairs"]:
-            del pair["at"]
+        splits = [split for breakdown in record["breakdowns"] for split in breakdown["splits"]]
+        for one in (*record["pairs"], *record["clusters"], *splits):
+            del one["at"]
         for name in ("thresholds", "steps"):
             del record[name]
     del here["unmoved"]

@@ -71,21 +71,26 @@ class SampledBin(SimilarityBin):
 
 @dataclass(frozen=True)
 class AtThreshold:
-    """What the run would have answered at a threshold: documents that go, or pairs that are listed."""
+    """What the run would have answered at a threshold: documents that go, or pairs that are listed; its clusters."""
 
     threshold: float
     count: int
     kept: int | None = None
     clusters: int | None = None
+    sizes: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True)
 class Split:
-    """How many of the judged documents have a value, and how many of these are removed (of pairs: are in one)."""
+    """How many of the judged documents have a value, and how many of these are removed (of pairs: are in one).
+
+    `at` is the same at each threshold of the report, where there are such.
+    """
 
     value: str
     documents: int
     removed: int
+    at: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -174,12 +179,16 @@ class SideBySide:
 
 @dataclass(frozen=True)
 class SeenCluster:
-    """A cluster: its keeper, how many documents it is (itself included), and the least similarity to the keeper."""
+    """A cluster: its keeper, how many documents it is (itself included), and the least similarity to the keeper.
+
+    `at` is how many of those that went for it go at each threshold of the report, where there are such.
+    """
 
     cluster: int
     keeper: int
     documents: int
     least: float
+    at: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)

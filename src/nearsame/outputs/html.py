@@ -75,7 +75,7 @@ def report_page(report: RunReport) -> str:
     record = report.record()
     data = {name: record[name] for name in _LISTED} | {"kinds": KINDS}
     data["name"] = hashlib.sha256(json.dumps(data).encode()).hexdigest()[:16]  # by which a browser knows its marks
-    is_dedup = report.of == "dedup"
+    is_dedup, sizes = report.of == "dedup", _sizes(report)
     shown, clusters = len(report.pairs), min(_CLUSTERS, len(report.clusters))
     some = "" if shown == report.num_pairs else f" {shown:,} of them, evenly over the order of similarity."
     texts = f" No texts: {report.untold}." if report.untold else f" {len(report.beside):,} have their texts here."
@@ -84,7 +84,7 @@ def report_page(report: RunReport) -> str:
         report=report,
         heading=f"{'Duplicates' if is_dedup else 'Similar pairs'} in {report.title}",
         versions=report.versions,
-        script=_source("report.js"),
+        script=_source("tables.js") + _source("report.js"),
         data=json.dumps(data, ensure_ascii=False, separators=(",", ":")).translate(_IN_SCRIPTS),
         parts=[(id, name) for id, name, is_there in _PARTS if is_there(report)],
         bins=similarity_bars.drawn(report.bins, report.curve, report.below),
@@ -98,11 +98,19 @@ def report_page(report: RunReport) -> str:
         clusters_name=f"The largest {clusters:,}" if clusters < len(report.clusters) else "All of them, largest first",
         most_clusters=_CLUSTERS,
         graphs=[(graph, cluster_layout.laid_out(graph, report.least)) for graph in report.graphs],
-        most_sizes=max((count for _, count in report.sizes), default=1),
+        sizes=sizes,
+        most_sizes=max((number for _, count, at in sizes for number in (count, *at)), default=1),
         has_peaks=any(step.peak_memory for step in report.steps),
         most_seconds=max((step.seconds for step in report.steps), default=0) or 1,
         settings=[(name, _setting(value)) for name, value in report.recipe.items() if value not in (None, [], "")],
     )
+
+
+def _sizes(report: RunReport) -> list[tuple[str, int, list[int]]]:
+    """Sizes of clusters: how many have it in the run, and at each threshold."""
+    steps = [dict(one.sizes) for one in report.thresholds]
+    names = max((report.sizes, *(one.sizes for one in report.thresholds)), key=len)
+    return [(name, dict(report.sizes).get(name, 0), [step.get(name, 0) for step in steps]) for name, _ in names]
 
 
 def render(name: str, *, script: str = "", **data: Any) -> str:

@@ -1,6 +1,7 @@
 """Documents by what is known of them: kept and removed by source, host, language and date; pairs by two sources."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,9 +21,9 @@ _MONTHS = 24  # with more, dates are told apart by years
 _UNKNOWN = "not known"
 
 
-def breakdowns(source_names: tuple[str, ...], facts: Facts, touched: Int64s) -> tuple[Breakdown, ...]:
-    """The judged documents by each column that tells them apart; `touched` are the keys of removed or paired ones."""
-    gone = np.isin(facts.keys[facts.judged], touched)
+def breakdowns(source_names: tuple[str, ...], facts: Facts, touched: Sequence[Mask]) -> tuple[Breakdown, ...]:
+    """The judged documents by each column that tells them apart; `touched` are removed or paired, at each threshold."""
+    gone = [at[facts.judged] for at in touched]
     made = []
     for name, values in _columns(source_names, facts):
         column = _split(name, values.filter(pa.array(facts.judged)), gone)
@@ -65,14 +66,19 @@ def _dates(name: str, values: pa.Array) -> Iterator[tuple[str, pa.Array]]:
             return
 
 
-def _split(name: str, values: pa.Array, gone: Mask) -> Breakdown:
-    table = pa.table({"value": values.fill_null(_UNKNOWN), "gone": pa.array(gone).cast(pa.int64())})
-    counted = table.group_by("value").aggregate([("gone", "count"), ("gone", "sum")]).to_pylist()
-    rows = sorted(counted, key=lambda row: (-row["gone_count"], row["value"]))
-    splits = tuple(Split(row["value"], row["gone_count"], row["gone_sum"]) for row in rows[:_VALUES])
+def _split(name: str, values: pa.Array, gone: Sequence[Mask]) -> Breakdown:
+    steps = {str(number): pa.array(at).cast(pa.int64()) for number, at in enumerate(gone)}
+    table = pa.table({"value": values.fill_null(_UNKNOWN), **steps})
+    counted = table.group_by("value").aggregate([("value", "count"), *((step, "sum") for step in steps)]).to_pylist()
+    rows = sorted(counted, key=lambda row: (-row["value_count"], row["value"]))
+    splits = tuple(_of_value(row, [row[f"{step}_sum"] for step in steps]) for row in rows[:_VALUES])
     if name.startswith(("month", "year")):
         splits = tuple(sorted(splits, key=lambda split: split.value))
     return Breakdown(name, splits, max(0, len(rows) - _VALUES))
+
+
+def _of_value(row: Mapping[str, Any], gone: Sequence[int]) -> Split:
+    return Split(row["value"], row["value_count"], gone[0], tuple(gone) if len(gone) > 1 else ())
 
 
 def _map(name: str, a: pa.Array, b: pa.Array) -> SourceMap:

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from nearsame.answers.stats import Stats
-from nearsame.arrow import Mask
+from nearsame.arrow import Int64s, Mask
 from nearsame.errors import ConfigError, SourceError
 from nearsame.files.inputs import Files, Inputs
 from nearsame.files.passed_over import PassedOver
@@ -36,10 +36,10 @@ _WITNESS = {f"witness_{name}": f"b_{name}" for name in ("id", "source", "row")}
 
 @dataclass(frozen=True)
 class Moved:
-    """What would have been decided at another threshold: who goes, by row, and how many clusters there are."""
+    """What would have been decided at another threshold: who goes, by row, and how many documents each cluster has."""
 
     gone: Mask
-    clusters: int
+    clusters: Int64s
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,7 @@ def _moved(found: Result, threshold: str) -> Moved:
     groups = found.at(threshold=threshold).groups
     rows = np.arange(groups.size)
     gone = groups != rows
-    return Moved(gone, int(np.unique(groups[gone]).size))
+    return Moved(gone, np.unique(groups[gone], return_counts=True)[1] + 1)
 
 
 def _of_folder(home: Path, name: str) -> Finished:

@@ -7,7 +7,6 @@
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -16,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nearsame.answers.reports import (
-    AtThreshold,
+    Breakdown,
     ClusterGraph,
     Figure,
     FrequentPart,
@@ -49,12 +48,13 @@ from nearsame.recipes.arguments import checked
 from nearsame.recipes.methods import Method
 from nearsame.studies.breakdowns import breakdowns, maps
 from nearsame.studies.cluster_graphs import graph
-from nearsame.studies.distributions import bins, cluster_table, curve, exactly, grid, sampled_bins, sizes
-from nearsame.studies.finished import Finished, Moved, finished
+from nearsame.studies.distributions import bins, cluster_table, curve, sampled_bins, sizes
+from nearsame.studies.finished import Finished, finished
 from nearsame.studies.frequent_parts import SharedPassages, frequent_parts
 from nearsame.studies.run_changes import changes
 from nearsame.studies.second_reading import Facts
 from nearsame.studies.side_by_side import Sides
+from nearsame.studies.thresholds import Thresholds
 
 __all__ = ["report"]
 
@@ -132,14 +132,14 @@ class _Making:
             promise=guarantee(stats) if run.of == "dedup" else "",
             measured=measured(stats.audit) if stats.audit else "",
             remarks=tuple(self._remarks()),
-            bins=bins(self._similarity, self._grid),
+            bins=bins(self._similarity, self._thresholds.grid),
             below=lower,
             below_note=below(stats.audit or {}),
-            curve=curve(self._sides.method, [*(one.least for one in lower), *map(float, self._grid)]),
-            thresholds=tuple(self._thresholds()),
+            curve=curve(self._sides.method, [*(one.least for one in lower), *map(float, self._thresholds.grid)]),
+            thresholds=tuple(self._thresholds.decided()),
             unmoved=run.fixed,
             sizes=sizes(self._cluster_table[1]),
-            breakdowns=() if facts is None else breakdowns(run.sources.names, facts, self._touched),
+            breakdowns=() if facts is None else self._breakdowns(facts),
             maps=() if facts is None else maps(run.sources.names, facts, self._keys),
             steps=tuple(self._steps()),
             num_pairs=len(run.pairs),
@@ -167,13 +167,17 @@ class _Making:
             self.unread = error.message
             return None
 
+    def _breakdowns(self, facts: Facts) -> tuple[Breakdown, ...]:
+        touched = self._thresholds.touched(facts.keys, self._keys)
+        return breakdowns(self.run.sources.names, facts, touched)
+
     def _figures(self, facts: Facts | None) -> Iterator[Figure]:
         stats = self.run.stats
         judged = max(stats.documents - stats.against, 1)
         yield Figure("documents", f"{stats.documents:,}", f"{in_bytes(stats.text_bytes)} of {content(stats)}")
         if self.run.of == "pairs":
             yield Figure("pairs", f"{len(self.run.pairs):,}", condition(stats))
-            yield Figure("in a pair", f"{np.unique(self._touched).size:,}", "documents")
+            yield Figure("in a pair", f"{np.unique(np.concatenate(self._keys)).size:,}", "documents")
             return
         yield Figure("kept", f"{stats.kept:,}", percent(stats.kept / judged, 1))
         yield Figure("removed", f"{stats.removed:,}", percent(stats.removed / judged, 1))
@@ -213,45 +217,13 @@ class _Making:
             keys(pairs.column("b_source"), pairs.column("b_row"), judged=of_pairs),
         )
 
-    @property
-    def _touched(self) -> Int64s:
-        """The documents that go, or that are in a pair."""
-        return self._keys[0] if self.run.of == "dedup" else np.concatenate(self._keys)
-
     @cached_property
     def _similarity(self) -> Any:
         return self.run.pairs.column("similarity").to_numpy()
 
     @cached_property
-    def _grid(self) -> list[Fraction]:
-        return grid(exactly(self.run.stats.least, self._sides.method))
-
-    @cached_property
-    def _moved(self) -> list[tuple[Fraction, Moved]]:
-        """The run decided again, on all documents, at each threshold of the grid."""
-        at = self.run.at
-        return [] if at is None else [(step, at(str(step))) for step in self._grid]
-
-    def _thresholds(self) -> Iterator[AtThreshold]:
-        judged = self.run.stats.documents - self.run.stats.against
-        for step, moved in self._moved:
-            count = int(moved.gone.sum())
-            yield AtThreshold(float(step), count, judged - count, moved.clusters)
-        if self.run.of == "pairs" and len(self._grid) > 1:
-            for step in self._grid:
-                yield AtThreshold(float(step), int((self._similarity >= float(step) - 1e-12).sum()))
-
-    def _at(self, chosen: Int64s) -> Int64s:
-        """Of some pairs the thresholds at which they stand, as bits."""
-        bits = np.zeros(chosen.size, np.int64)
-        if self.run.of == "pairs":
-            for number, step in enumerate(self._grid):
-                bits |= (self._similarity[chosen] >= float(step) - 1e-12).astype(np.int64) << number
-        elif self._moved:
-            rows = np.flatnonzero(self._moved[0][1].gone)[chosen]
-            for number, (_, moved) in enumerate(self._moved):
-                bits |= moved.gone[rows].astype(np.int64) << number
-        return bits
+    def _thresholds(self) -> Thresholds:
+        return Thresholds(self.run, self._sides.method)
 
     @cached_property
     def _cluster_table(self) -> tuple[Int64s, Int64s, Int64s, Any]:
@@ -299,7 +271,7 @@ class _Making:
             self._numbers[one["b_source"], one["b_row"]]
             for one in self.run.pairs.select(["b_source", "b_row"]).take(pa.array(first)).to_pylist()
         ]
-        columns = numbers.tolist(), keepers, sizes.tolist(), least.tolist()
+        columns = numbers.tolist(), keepers, sizes.tolist(), least.tolist(), self._thresholds.of_clusters(numbers)
         return tuple(SeenCluster(*one) for one in zip(*columns, strict=True))
 
     @cached_property
@@ -352,7 +324,7 @@ class _Making:
         texts = self._texts()
         beside: list[SideBySide] = []
         pairs, shared, left = [], [], _BESIDE_BYTES
-        for at, (row, bits) in enumerate(zip(rows, self._at(self._chosen).tolist(), strict=True)):
+        for at, (row, bits) in enumerate(zip(rows, self._thresholds.bits(self._chosen).tolist(), strict=True)):
             seen = SeenPair(
                 self._numbers[row["a_source"], row["a_row"]],
                 self._numbers[row["b_source"], row["b_row"]],
