@@ -5,7 +5,11 @@ import re
 import pytest
 
 import nearsame as ns
+from nearsame.answers.doubts import Undecided
+from nearsame.answers.reports import SeenDocument
+from nearsame.files.inputs import Inputs
 from nearsame.sources.judged import read_judgements
+from nearsame.studies.decision_log import DecisionLog
 from tests.patience import PATIENCE
 from tests.service.fakes import Shelf
 from tests.service.running import running
@@ -56,6 +60,25 @@ def test_decisions_are_a_file_with_who_and_when_that_dedup_obeys(served, tmp_pat
     served.client.post("/side-by-side", data=form | {"choice": "back"})
     assert "There are none" in served.client.get("/decisions").text
     assert [] == read_judgements(str(tmp_path / "d.tsv"))
+
+
+def test_what_others_decide_is_shown_at_once(served, tmp_path):
+    """By another service or in a terminal, before anything is decided here; a file that is gone decides nothing."""
+    sign_in(served, READ)
+    pages = [lambda: served.client.get("/decisions").text, lambda: served.client.get("/side-by-side", params=PAIR).text]
+    assert [False, False] == ["carol" in page() for page in pages]
+    log = DecisionLog.open(tmp_path / "d.tsv", Inputs())
+    about = Undecided(*(SeenDocument(id, "", 0) for id in PAIR.values()))
+    for who in ("carol", "dave"):
+        log.decide(about, "no", who=who)
+        assert [True, True] == [who in page() for page in pages]
+        assert who in served.client.get("/decisions.tsv").text
+    (tmp_path / "d.tsv").unlink()
+    assert [False, False] == ["dave" in page() for page in pages]
+    assert "dave" not in served.client.get("/decisions.tsv").text
+    form = PAIR | {"form_key": sign_in(served, WRITE), "choice": "unsure"}
+    assert 303 == served.client.post("/side-by-side", data=form).status_code
+    assert [True, True] == ["anna" in page() for page in pages]
 
 
 def test_only_who_may_write_changes_something_and_only_from_our_pages(served):

@@ -1,6 +1,7 @@
 """What people decide on the pages: a file of pairs that is only ever added to, as `dedup --decisions` reads it.
 
 1. A decision is on disk before its page is shown, with who (the name of the token) and when.
+2. Others write to the same file, another service or `nearsame review`: a page shows what they have decided.
 """
 
 import asyncio
@@ -47,8 +48,15 @@ class PageDecisions:
         Raises:
             NearSameError: The file cannot be used.
         """
-        if self._path.exists():
-            self._opened()
+        self._look()
+
+    async def look(self) -> None:
+        """See what others have decided; the file may have come, or gone, since.
+
+        Raises:
+            NearSameError: The file cannot be used.
+        """
+        await asyncio.to_thread(self._look)
 
     async def decide(self, a: str, b: str, choice: str, note: str, who: str) -> None:
         """Write a decision.
@@ -74,21 +82,29 @@ class PageDecisions:
 
     def exported(self) -> bytes:
         """The file."""
+        self._look()
         with self._lock:
             if self._log is None:
                 return ("\t".join(DECISION_COLUMNS) + "\n").encode()
             return self._path.read_bytes()
 
-    def _opened(self) -> DecisionLog:
-        if self._log is None:
-            self._log = DecisionLog.open(self._path, Inputs())
-        return self._log
+    def _look(self) -> None:
+        with self._lock:
+            if not self._path.exists():
+                self._log = None
+            elif self._log is None:
+                self._log = DecisionLog.open(self._path, Inputs())
+            else:
+                self._log.look()
 
     def _write(self, a: str, b: str, choice: str, note: str, who: str) -> None:
         _, label, side = CHOICES.get(choice, ("", "", ""))
+        keep = {"a": a, "b": b}.get(side, "")
+        self._look()
         with self._lock:
-            keep = {"a": a, "b": b}.get(side, "")
-            self._opened().decide(_pair(a, b), label, keep=keep, note="" if choice == _BACK else note, who=who)
+            if self._log is None:
+                self._log = DecisionLog.open(self._path, Inputs())
+            self._log.decide(_pair(a, b), label, keep=keep, note="" if choice == _BACK else note, who=who)
 
 
 def undecidable(a: str, b: str) -> str:

@@ -23,6 +23,7 @@ from starlette.types import Scope
 from nearsame._version import __version__
 from nearsame.service import lookups, problems, views
 from nearsame.service.access import COOKIE, LIFETIME
+from nearsame.service.decisions import PageDecisions
 from nearsame.service.limits import seconds_left
 from nearsame.service.problems import HttpProblem
 from nearsame.service.rendering import Templates
@@ -148,7 +149,7 @@ class HtmlPages:
     async def decisions(self, request: Request, start: Annotated[int, Setting(ge=0, le=1 << 53)] = 0) -> Response:
         """What was decided, the latest first."""
         self._require(request)
-        decisions = self._service.decisions
+        decisions = await self._decisions()
         view = views.decided(decisions, start, _DECISIONS) if decisions else {"decided": None, "why": _WHY}
         return self._page(request, "decisions.html", **view)
 
@@ -172,7 +173,7 @@ class HtmlPages:
         """Two documents side by side."""
         self._require(request)
         compared = await self._ask(request, views.beside(a, b, everything=all)) if a and b else None
-        decision = views.decision(self._service.decisions, a, b) if compared else None
+        decision = views.decision(await self._decisions(), a, b) if compared else None
         return self._page(request, "beside.html", a=a, b=b, compared=compared, decision=decision, why=_WHY)
 
     async def about(self, request: Request) -> Response:
@@ -249,6 +250,13 @@ class HtmlPages:
         form = await request.form(max_files=0, max_fields=10)
         self._service.access.require_form_key(request, _field(form, "form_key"))
         return form
+
+    async def _decisions(self) -> PageDecisions | None:
+        """What was decided by now, by others, too."""
+        decisions = self._service.decisions
+        if decisions is not None:
+            await decisions.look()
+        return decisions
 
     def _who(self, request: Request) -> str:
         """Who decides: the name of the token; nobody's where none is asked for."""

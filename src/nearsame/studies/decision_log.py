@@ -72,11 +72,20 @@ class DecisionLog:
         is_new = not os.path.lexists(path)
         if is_new:
             require_place(path, inputs, folder=False, overwrite=False)
-        with log._turn(os.O_CREAT if is_new else 0):
-            pass
+        log.look(os.O_CREAT if is_new else 0)
         if is_new:
             _sync_folder(log.path)
         return log
+
+    def look(self, flags: int = 0) -> None:
+        """Read what others have added since.
+
+        Raises:
+            OutputError: It cannot be opened.
+            SourceError: It is a file of another form by now.
+        """
+        with self._turn(flags, "what was decided could not be read"):
+            pass
 
     def decide(
         self, doubt: Undecided, label: str, *, keep: str = "", note: str | None = None, who: str | None = None
@@ -130,7 +139,7 @@ class DecisionLog:
         self._seen = (os.fstat(file).st_ino, size + len(data))
 
     @contextlib.contextmanager
-    def _turn(self, flags: int = 0) -> Iterator[int]:
+    def _turn(self, flags: int = 0, problem: str = "the last decision could not be written") -> Iterator[int]:
         """The file, while nobody else writes to it, whole and read to its end."""
         try:
             file = os.open(self.path, os.O_RDWR | os.O_APPEND | flags, 0o666)
@@ -144,7 +153,7 @@ class DecisionLog:
         except NearSameError:
             raise
         except OSError as error:
-            message = f"{self.path}: the last decision could not be written: {error.strerror or error}"
+            message = f"{self.path}: {problem}: {error.strerror or error}"
             raise OutputError(message, hint="All before it are in the file; mend that, and go on.") from error
 
     def _look(self, file: int) -> None:
