@@ -26,7 +26,7 @@ __all__ = ["about", "beside", "clusters", "decided", "decision", "document", "fi
 
 _NO_TEXT = (
     "This index keeps no texts, so excerpts and passages cannot be shown. To have them, make it again from its sources"
-    " and serve that one: nearsame index create NEW.ns SOURCE --store text."
+    " and serve that one: nearsame index create NEW.ns --from SOURCE --store text."
 )
 _MEMBERS = 5
 _EXCERPT = 160  # characters
@@ -139,7 +139,8 @@ def search(words: str, after: str | None, limit: int) -> View:
             ids = [index.get(exact).id, *(id for id in ids if id != exact)] if after is None else ids
         entries = map(index.get, ids)
         hits = [{"id": entry.id, "url": entry.url, "excerpt": _excerpt(entry.text)} for entry in entries]
-        return {"hits": hits, "after": last, "is_first": after is None}
+        no_text = "" if lookups.keeps_texts(index) else _NO_TEXT
+        return {"hits": hits, "after": last, "is_first": after is None, "no_text": no_text}
 
     return view
 
