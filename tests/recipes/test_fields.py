@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nearsame.recipes.fields import Declared, Field, rule
+from nearsame.recipes.methods import MinHash
 
 
 def _half(value):
@@ -170,3 +171,9 @@ def test_a_text_of_settings_is_the_same_for_equal_ones():
     text = Plain(texts=["ä"], read="2/3").model_dump_json()
     assert text.endswith('"bit":0,"path":null,"texts":["ä"],"table":null,"read":"1/3"}')
     assert "Second(a=2, b=0)" == repr(Second(a=2))
+
+
+def test_settings_can_be_made_a_dict() -> None:
+    """In their order."""
+    recipe = MinHash(num_perm=64)
+    assert dict(recipe) == {name: getattr(recipe, name) for name in type(recipe).model_fields}

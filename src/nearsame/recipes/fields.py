@@ -10,7 +10,7 @@
 import inspect
 import json
 import types
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Annotated, Any, Literal, Self, TypeVar, Union, dataclass_transform, get_args, get_origin
@@ -154,6 +154,10 @@ class Declared:
 
     def __hash__(self) -> int:
         return hash((type(self), *self._values()))
+
+    def __iter__(self) -> Iterator[tuple[str, Any]]:
+        """The settings with their values, as for `dict`."""
+        return zip(self.model_fields, self._values(), strict=True)
 
     def __repr__(self) -> str:
         settings = ", ".join(f"{name}={getattr(self, name)!r}" for name in self.model_fields)
