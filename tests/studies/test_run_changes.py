@@ -83,3 +83,12 @@ def test_what_cannot_be_compared_is_said():
     hostile = [{"id": f"</script><b>{at}", "text": " ".join(BASE)} for at in range(2)]
     page = report_page(ns.report(run(hostile, "0.8"), against=run(documents(), "0.8")))
     assert "<b>1" not in page.partition("<script")[0]
+
+
+def test_a_witness_that_shares_its_id_with_a_removed_document_is_not_said_to_go(tmp_path):
+    """It stays in both runs; what goes is its copy in another file, so the reason is the threshold."""
+    for name, counts in (("a.jsonl", (3,)), ("b.jsonl", ())):
+        write_jsonl(tmp_path / name, documents(*counts))
+    low, high = (run(str(tmp_path / "*.jsonl"), threshold) for threshold in ("0.8", "0.93"))
+    assert {"first", "changed 3"} == fates(low)
+    assert ["threshold"] == [one.kind for one in ns.report(high, against=low).changes.back]

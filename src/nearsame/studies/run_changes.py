@@ -147,6 +147,11 @@ class _Run:
         return dict(zip(self.ids.to_pylist(), witnesses.to_pylist(), strict=True))
 
     @cached_property
+    def staying_witnesses(self) -> set[str]:
+        """Ids of documents that others go for: where a removed one has the same, it cannot be told which is meant."""
+        return set(pc.unique(self.run.pairs.column("b_id")).to_pylist())
+
+    @cached_property
     def sources(self) -> set[str]:
         """What was read."""
         return set(self.run.sources.names)
@@ -207,7 +212,7 @@ class _Direction:
         for what, source in (("it is in", row["a_source"]), ("its witness is in", row["b_source"])):
             if source not in self.stays.sources:
                 return _Why("unread", f"{what} {source}, which was not read {self.when}")
-        other = self.stays.witness.get(witness)
+        other = None if witness in self.stays.staying_witnesses else self.stays.witness.get(witness)
         if other is not None:
             rest = f"{self.when} {witness} goes"
             return _Why("swapped", f"{rest} for it") if other == id else _Why("witness", f"{rest} itself, for {other}")
