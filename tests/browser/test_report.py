@@ -143,6 +143,25 @@ def test_keys_work_wherever_nothing_can_be_typed(opened):
     assert "1 of the 203 pairs" in opened.inner_text("#progress")
 
 
+def test_a_pair_without_texts_says_why_it_is_one(page, tmp_path):
+    """What its row says, step by step; there is no column, and no box, for texts that were not compared."""
+    rows = [{"id": f"d{at}", "text": " ".join(words(30, 1)), "url": "https://a.example/x"} for at in range(2)]
+    path = tmp_path / "r.html"
+    ns.write_report(ns.report(ns.dedup(rows), texts=False), path)
+    page.goto(path.as_uri())
+    page.locator("#found").click()
+    page.keyboard.press("j")
+    steps = dict(line.split("\t") for line in page.inner_text(".reasons tbody").splitlines())
+    assert {
+        "What else speaks for it?": "url-standard.",
+        "Over the line?": "jaccard 1 (verified); at least 0.8 counts.",
+        "Which one stays?": "b, the witness, by keep=first: a went.",
+    } == steps
+    assert (0, 2) == (page.locator("#kinds").count(), page.locator(".pairs thead th").count())
+    assert [] == page.evaluate(AUDIT)
+    assert [path.as_uri()] == page.happened
+
+
 def test_a_pair_opens_by_keyboard(opened):
     """J opens the next one; a passage is shown on both sides; what one side alone has is marked."""
     opened.fill("#query", "id:stone-inn-edited-1")

@@ -145,6 +145,7 @@ class SeenPair:
         at: bit i is set where `a` is removed (the pair listed) at threshold i of the report.
         cluster: the number of its cluster, as the output's tables have it.
         beside: the number of its side-by-side view, or -1.
+        reasons: without such a view, what was asked of the two, one after the other: (question, answer).
     """
 
     a: int
@@ -156,6 +157,7 @@ class SeenPair:
     at: int = 0
     cluster: int | None = None
     beside: int = -1
+    reasons: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)

@@ -332,16 +332,17 @@ class _Making:
                 row["measure"],
                 at=bits,
                 cluster=row.get("cluster"),
+                reasons=self._sides.without_texts(row),
             )
             if at in texts:
                 both = self._sides.of_pair(texts[at], row)
                 if both.kind not in _COPIES:
                     shared.append(SharedPassages(at, seen.a, seen.b, both.passages))
                 excerpt = " ".join(texts[at][0][: 4 * _EXCERPT].split())[:_EXCERPT]
-                seen = replace(seen, kind=both.kind, excerpt=excerpt)
+                seen = replace(seen, kind=both.kind, excerpt=excerpt, reasons=both.view.reasons)
                 if both.size <= left:
                     left -= both.size
-                    seen = replace(seen, beside=len(beside))
+                    seen = replace(seen, beside=len(beside), reasons=())
                     beside.append(both.view)
             pairs.append(seen)
         return tuple(beside), tuple(pairs), frequent_parts(shared)

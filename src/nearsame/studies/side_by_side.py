@@ -55,6 +55,10 @@ class Sides:
         kind = _kind(texts, compared)
         return laid_out(texts, compared, kind, tuple(self._reasons(texts, compared, kind, pair)))
 
+    def without_texts(self, pair: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+        """What was asked of two of which no texts are at hand, as far as their row says it."""
+        return (*_evidence(pair), *self._decided(pair))
+
     @cached_property
     def method(self) -> Method:
         """The method of the run; of vectors there are no texts."""
@@ -77,13 +81,13 @@ class Sides:
             a, b = (_alone(side.alone, side.characters) for side in (compared.a, compared.b))
             same = kind == "words"
             yield "The same words?", "Yes, in the same order." if same else f"No: {a} of a and {b} of b stand alone."
-        if pair.get("layer"):
-            yield "Which layer?", f"{pair['layer']}."
-        if beside := [evidence for evidence in pair.get("evidence") or () if evidence not in _OF_TEXTS]:
-            yield "What else speaks for it?", f"{', '.join(beside)}."
+        yield from _evidence(pair)
         jaccard, of_a, of_b = (compared[name] for name in ("jaccard", "containment_a", "containment_b"))
         inside = f"{_cut(of_a.similarity)} of those of a, {_cut(of_b.similarity)} of those of b"
         yield "What is shared?", f"{_cut(jaccard.similarity)} of their {jaccard.of} together: {inside}."
+        yield from self._decided(pair)
+
+    def _decided(self, pair: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield "Over the line?", self._line(pair)
         if self.of == "dedup":
             yield "Which one stays?", f"b, the witness, by keep={self._keep}: a went."
@@ -100,6 +104,13 @@ class Sides:
     def _keep(self) -> str:
         keep = self.recipe.get("keep", "first")
         return keep if isinstance(keep, str) else ", ".join(keep)
+
+
+def _evidence(pair: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    if pair.get("layer"):
+        yield "Which layer?", f"{pair['layer']}."
+    if beside := [evidence for evidence in pair.get("evidence") or () if evidence not in _OF_TEXTS]:
+        yield "What else speaks for it?", f"{', '.join(beside)}."
 
 
 def laid_out(

@@ -56,8 +56,8 @@ const columns = [
   ["kind", "In common", row => Object.keys(data.kinds).indexOf(row.kind)],
   ["source", "Source", row => row.first.source],
 ];
-const several = new Set(data.documents.map(one => one.source)).size > 1;
-const seen = several ? columns : columns.slice(0, 3);
+const shown = { source: new Set(data.documents.map(one => one.source)).size > 1, kind: at("kinds") };
+const seen = columns.filter(([key]) => !(key in shown) || shown[key]);
 
 // clusters by the number of their pairs here, the most first
 const clusters = new Map();
@@ -253,8 +253,9 @@ const line = row => {
   button.addEventListener("click", () => show(open ? null : row.number));
   const names = make("th", { scope: "row" }, button, make("bdi", {}, named(row.second.id)), make("bdi", { class: "excerpt less" }, row.excerpt));
   const label = verdicts().get(row.number);
-  const cells = [make("td", { class: "number" }, cut(row.similarity)), names, make("td", {}, data.kinds[row.kind], ...(label ? [make("br"), make("strong", {}, LABELS[label])] : []))];
-  if (several) cells.push(make("td", { class: "less" }, make("bdi", {}, row.first.source), ...(row.first.source === row.second.source ? [] : [make("br"), make("bdi", {}, row.second.source)])));
+  const cells = [make("td", { class: "number" }, cut(row.similarity)), names];
+  if (shown.kind) cells.push(make("td", {}, data.kinds[row.kind], ...(label ? [make("br"), make("strong", {}, LABELS[label])] : [])));
+  if (shown.source) cells.push(make("td", { class: "less" }, make("bdi", {}, row.first.source), ...(row.first.source === row.second.source ? [] : [make("br"), make("bdi", {}, row.second.source)])));
   return make("tr", open ? { class: "open" } : {}, ...cells);
 };
 
@@ -283,7 +284,7 @@ const apart = () => {
 
 // side by side
 const detail = row => {
-  const view = row.view, inner = make(view ? "td" : "th", { colspan: seen.length, ...(view ? {} : { scope: "row" }) });
+  const view = row.view, inner = make("td", { colspan: seen.length });
   if (!view) {
     inner.append(make("p", { class: "note" }, data.untold ? `No texts: ${data.untold}.` : "The texts of this pair are not in the report: there is room for some only."));
   } else {
@@ -302,10 +303,10 @@ const detail = row => {
       button.addEventListener("click", () => judge(row.number, label));
       marking.append(button);
     }
-    inner.append(marking, both, make("p", { class: "note" }, "Coloured: passages that both have, click one to see it on both sides. ", make("del", {}, "Dotted"), ": a alone. ", make("ins", {}, "Underlined"), ": b alone."),
-      make("table", { class: "reasons" }, make("caption", {}, "Step by step"),
-        make("tbody", {}, ...view.reasons.map(([asked, answer]) => make("tr", {}, make("th", { scope: "row" }, asked), make("td", {}, answer))))));
+    inner.append(marking, both, make("p", { class: "note" }, "Coloured: passages that both have, click one to see it on both sides. ", make("del", {}, "Dotted"), ": a alone. ", make("ins", {}, "Underlined"), ": b alone."));
   }
+  inner.append(make("table", { class: "reasons" }, make("caption", {}, "Step by step"),
+    make("tbody", {}, ...(view || row).reasons.map(([asked, answer]) => make("tr", {}, make("th", { scope: "row" }, asked), make("td", {}, answer))))));
   return make("tr", { class: "detail" }, inner);
 };
 
@@ -348,9 +349,9 @@ if (rows.length) {
   document.querySelector(".pairs thead tr").append(...seen.map(([key, name], index) => {
     const button = make("button", { type: "button" }, name);
     button.addEventListener("click", () => { state.down = state.key === key && !state.down; state.key = key; draw(); });
-    return make("th", { scope: "col", "data-key": key, class: index === 0 ? "number" : index === 3 ? "less" : null }, button);
+    return make("th", { scope: "col", "data-key": key, class: index === 0 ? "number" : key === "source" ? "less" : null }, button);
   }));
-  for (const [kind, name] of Object.entries(data.kinds)) {
+  for (const [kind, name] of shown.kind ? Object.entries(data.kinds) : []) {
     const number = rows.filter(row => row.kind === kind).length;
     if (!number) continue;
     const isOff = kind === "unread" && data.beside.length;  // nothing to see of them but their ids
