@@ -7,7 +7,9 @@ import pytest
 
 import nearsame as ns
 from nearsame.demo import corpus_path
+from nearsame.files.inputs import Inputs
 from nearsame.sources.judged import read_judgements
+from nearsame.studies.decision_log import DecisionLog
 from tests.cli.commands import run, words
 from tests.patience import PATIENCE
 
@@ -227,6 +229,7 @@ def test_marks_are_saved_and_read_by_ids_that_name_one_pair(page, tmp_path):
         ({one.a, one.b}, one.label) for one in read_judgements(str(tmp_path / "judged.tsv"))
     ]
     assert "3 pairs are not in the file" in page.inner_text("#kept")
+    assert [("a", "b")] == list(DecisionLog.open(tmp_path / "judged.tsv", Inputs()).known), "review goes on with it"
     for lines, said in (
         ("a\tb\tRIGHT\n", "1 right, 0 wrong, 0 unsure"),
         ("id1\tid2\tweight\tlabel\r\nb\ta\t7\tfalse\r\n", "0 right, 1 wrong, 0 unsure"),

@@ -11,7 +11,7 @@ from nearsame.answers.doubts import Undecided
 from nearsame.answers.reports import SeenDocument
 from nearsame.errors import OutputError
 from nearsame.files.inputs import Inputs
-from nearsame.sources.judged import DECISION_COLUMNS, read_judgements
+from nearsame.sources.judged import DECISION_COLUMNS, WEIGHED_COLUMNS, read_judgements
 from nearsame.studies import decision_log
 from nearsame.studies.decision_log import DecisionLog, unfit
 
@@ -120,3 +120,19 @@ def test_what_no_line_can_hold_is_said(tmp_path):
     assert "one two ?" == log.about(pair("a")).note == said(tmp_path / "d.tsv")["a"][1]
     log.undo()
     assert {} == said(tmp_path / "d.tsv")
+
+
+def test_what_a_report_has_saved_is_gone_on_with(tmp_path):
+    """A pair that is decided anew keeps its weight, also when that is taken back; a new one stands for itself."""
+    place = tmp_path / "judged.tsv"
+    rows = (WEIGHED_COLUMNS, *((a, "z", "yes", "", "", "", "2026-01-01T00:00:00Z", "3.5") for a in "ab"))
+    place.write_text("".join("\t".join(row) + "\n" for row in rows), "utf-8")
+    log = opened(place)
+    assert {("a", "z"), ("b", "z")} == set(log.known)
+    for a, label in (("a", "no"), ("c", "yes"), ("b", "no")):
+        log.decide(pair(a), label)
+    assert ("b", "z") == log.undo()
+    told = {one.a: (one.label, one.weight) for one in read_judgements(str(place))}
+    assert {"a": ("no", "3.5"), "b": ("yes", "3.5"), "c": ("yes", "1")} == told
+    place.write_bytes(place.read_bytes() + b"d\tz\tyes")
+    assert set("abc") == {a for a, _ in opened(place).known}

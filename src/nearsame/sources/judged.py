@@ -15,9 +15,10 @@ from typing import Any, Final, NamedTuple
 from nearsame.errors import ConfigError, SourceError
 from nearsame.sources.whole import read_text
 
-__all__ = ["DECISION_COLUMNS", "FIELDS", "JudgedPair", "judgement_of", "read_judgements"]
+__all__ = ["DECISION_COLUMNS", "FIELDS", "WEIGHED_COLUMNS", "JudgedPair", "judgement_of", "read_judgements"]
 
 DECISION_COLUMNS: Final = ("id1", "id2", "label", "keep", "note", "who", "when")  # of a file that is added to
+WEIGHED_COLUMNS: Final = (*DECISION_COLUMNS, "weight")  # of what a report saves: likewise
 FIELDS: Final = DECISION_COLUMNS[:5]  # of a record
 
 _YES = {"yes", "true", "duplicate", "y", "right", "same"}
@@ -96,7 +97,8 @@ def read_judgements(path: str, ids: Collection[str] = ()) -> list[JudgedPair]:
         message = f"{path}, line {number}: {' '.join(fields)!r} are names of columns, and do not begin with two ids"
         hint = "Put the two ids first; if these are ids, put the line `id1`, a tab, `id2` above them."
         raise SourceError(message, hint=hint)
-    if names == [*DECISION_COLUMNS] and lines and len(lines[-1][1]) < len(names) and not text.endswith("\n"):
+    is_log = tuple(names) in (DECISION_COLUMNS, WEIGHED_COLUMNS)
+    if is_log and lines and len(lines[-1][1]) < len(names) and not text.endswith("\n"):
         message = f"{path}, line {lines[-1][0]}, the last one: its writer was stopped before it was whole"
         raise SourceError(
             message, hint="Go on with review, which takes it away; or end it, with a line break behind it."

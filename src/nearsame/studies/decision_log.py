@@ -4,6 +4,7 @@
    counts.
 2. Writers take turns by a lock on the file. Each first takes away what one that was stopped has left of a line, and
    reads what others have added; a line that could not be written whole is not there.
+3. What a report has saved is gone on with, too: there a pair keeps its weight, and a new one stands for itself.
 """
 
 import contextlib
@@ -20,7 +21,7 @@ from nearsame.answers.doubts import Undecided
 from nearsame.errors import NearSameError, OutputError, SourceError
 from nearsame.files.inputs import Inputs
 from nearsame.outputs.folder import require_place
-from nearsame.sources.judged import DECISION_COLUMNS, JudgedPair, read_judgements
+from nearsame.sources.judged import DECISION_COLUMNS, WEIGHED_COLUMNS, JudgedPair, read_judgements
 
 __all__ = ["DecisionLog", "unfit"]
 
@@ -57,6 +58,7 @@ class DecisionLog:
     path: Path
     known: dict[tuple[str, str], JudgedPair] = field(default_factory=dict)
     who: str = field(default_factory=_who)
+    _is_weighed: bool = False
     _undo: list[tuple[JudgedPair, JudgedPair | None]] = field(default_factory=list)
     _seen: tuple[int, int] | None = None  # which file was looked at, and how long it was
 
@@ -118,8 +120,10 @@ class DecisionLog:
 
     def _write(self, file: int, one: JudgedPair) -> JudgedPair:
         """Add a decision: as it stands in the file."""
-        one = one._replace(line=0, label=one.label or "", weight=None, who=_fit(one.who), when=_now())
-        self._append(file, "\t".join((one.a, one.b, one.label or "", *one[5:])))
+        known = self.known.get(one.pair)
+        weight = ((known.weight if known else None) or "1") if self._is_weighed else None
+        one = one._replace(line=0, label=one.label or "", weight=weight, who=_fit(one.who), when=_now())
+        self._append(file, "\t".join((one.a, one.b, one.label or "", *one[5:], *([weight] if weight else ()))))
         self._know(one)
         return one
 
@@ -164,7 +168,9 @@ class DecisionLog:
         data = self.path.read_bytes()
         first = data.partition(b"\n")[0].decode("utf-8", "replace").removeprefix("\ufeff").rstrip("\r").split("\t")
         end = data.rfind(b"\n") + 1
-        if data and tuple(first) != DECISION_COLUMNS and (end or not _HEADER.startswith("\t".join(first))):
+        self._is_weighed = bool(end) and tuple(first) == WEIGHED_COLUMNS
+        is_ours = self._is_weighed or tuple(first) == DECISION_COLUMNS
+        if data and not is_ours and (end or not _HEADER.startswith("\t".join(first))):
             message = f"{self.path} has other columns than {', '.join(DECISION_COLUMNS)}"
             hint = "Name another file with --decisions; dedup takes several."
             raise SourceError(message, hint=hint)
@@ -184,7 +190,7 @@ def _write_whole(file: int, data: bytes) -> None:
 
 def _word(one: JudgedPair) -> JudgedPair | None:
     """A decision wherever it stands; nothing where it was taken back."""
-    return one._replace(line=0, label=one.label or "", weight=None) if one.label or one.keep or one.note else None
+    return one._replace(line=0, label=one.label or "") if one.label or one.keep or one.note else None
 
 
 def _sync_folder(path: Path) -> None:

@@ -10,8 +10,7 @@ const make = (name, given = {}, ...inner) => {
 };
 const FIRST = 25, MANY = 5;
 const cut = value => (Math.floor(value * 10000 + 1e-7) / 10000).toFixed(4);
-const named = id => id.trim() || "(blank id)";
-const count = number => number.toLocaleString("en");
+const named = id => id.trim() || "(blank id)", count = number => number.toLocaleString("en");
 const state = { step: 0, key: "similarity", down: false, shown: FIRST, open: null, hidden: new Set(), apart: new Set(), grouped: false };
 
 // what a row is found by: once, since it is asked for at each letter
@@ -182,7 +181,7 @@ const drawn = curve => {
   return made;
 };
 
-// a file that `evaluate --truth` reads: what a pair stands for is its weight; it holds pairs whose ids name them, and no others
+// a file that `evaluate --truth` and `dedup --decisions` read, and `review` goes on with: what a pair stands for is its weight; it holds pairs whose ids name them, and no others
 const tells = ids => ids[0] !== ids[1] && !ids.some(id => /[\t\p{Zl}\p{Zp}\x0a-\x0d\x1c-\x1e\x85]/u.test(id) || id !== id.trim() || !id);
 const pairOf = ids => JSON.stringify([...ids].sort());
 const byIds = () => {
@@ -194,12 +193,12 @@ const byIds = () => {
   return known;
 };
 const save = () => {
-  const all = strata(), known = byIds(), lines = ["id1\tid2\tlabel\tweight"];
-  let without = 0;
+  const all = strata(), known = byIds(), lines = ["id1\tid2\tlabel\tkeep\tnote\twho\twhen\tweight"];
+  let without = 0, now = `${new Date().toISOString().slice(0, 19)}Z`;
   for (const [number, label] of verdicts()) {
     const row = rows[number], part = all.get(stratum(binOf(row))), ids = [row.first.id, row.second.id];
     if (!tells(ids) || known.get(pairOf(ids)).length > 1) { without += 1; continue; }
-    lines.push([...ids, label, Math.max(1, part.pairs / part.seen)].join("\t"));
+    lines.push([...ids, label, "", "", "", now, Math.max(1, part.pairs / part.seen)].join("\t"));
   }
   const link = make("a", { download: "judged.tsv", href: URL.createObjectURL(new Blob([lines.join("\n") + "\n"], { type: "text/plain" })) });
   link.click();
