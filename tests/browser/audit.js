@@ -23,6 +23,8 @@
   if (document.querySelectorAll('main').length !== 1) problems.push('main');
   if (!document.querySelector('header') || !document.querySelector('footer')) problems.push('landmarks');
   for (const n of document.querySelectorAll('nav, section')) if (!n.getAttribute('aria-label') && !n.getAttribute('aria-labelledby')) problems.push('unnamed ' + n.tagName);
+  const regions = [...document.querySelectorAll('[role=region]')].map(name);
+  for (const n of new Set(regions)) if (regions.indexOf(n) !== regions.lastIndexOf(n)) problems.push('region twice: ' + n);
   const parse = c => { const m = c.match(/[\d.]+/g).map(Number); return m.length === 3 ? [...m, 1] : m };
   const light = ([r, g, b]) => { const f = v => (v /= 255) <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4; return 0.2126 * f(r) + 0.7152 * f(g) + 0.0722 * f(b) };
   const behind = e => { for (; e; e = e.parentElement) { const c = parse(getComputedStyle(e).backgroundColor); if (c[3] === 1) return c } return matchMedia('(prefers-color-scheme: dark)').matches ? [0, 0, 0, 1] : [255, 255, 255, 1] };

@@ -332,6 +332,7 @@ def test_no_name_makes_a_page_wider_than_the_screen(page, tmp_path):
     """Ids, benchmarks and sources of 200 letters, on every kind of page, with all that folds open."""
     name = "x" * 200
     texts = [{"id": f"{name}{number}", "text": f"{' '.join(words(60, 1))} {name}{number}"} for number in range(3)]
+    texts.append(texts[0])
     source = tmp_path / f"{name}.jsonl"
     source.write_text("".join(json.dumps(line) + "\n" for line in texts), "utf-8")
     pages = [tmp_path / f"{each}.html" for each in ("dedup", "evaluate", "leaks")]
