@@ -8,8 +8,7 @@ const make = (name, given = {}, ...inner) => {
   made.append(...inner);
   return made;
 };
-const FIRST = 25, MANY = 5;
-const cut = value => (Math.floor(value * 10000 + 1e-7) / 10000).toFixed(4);
+const FIRST = 25, MANY = 5, cut = value => (Math.floor(value * 10000 + 1e-7) / 10000).toFixed(4);
 const named = id => id.trim() || "(blank id)", count = number => number.toLocaleString("en");
 const state = { step: 0, key: "similarity", down: false, shown: FIRST, open: null, hidden: new Set(), apart: new Set(), grouped: false };
 
@@ -73,8 +72,7 @@ const chosen = () => {
 };
 
 // judging: marks in the order in which they were given, so that the last can be taken back; the last word on a pair counts
-const LABELS = { yes: "right", no: "wrong", unknown: "unsure" };
-const KEYS = { y: "yes", n: "no", u: "unknown" };
+const LABELS = { yes: "right", no: "wrong", unknown: "unsure" }, KEYS = { y: "yes", n: "no", u: "unknown" };
 const memory = `nearsame ${data.name}`;
 let marks = [];
 try { marks = JSON.parse(localStorage.getItem(memory)) || []; } catch { /* a browser that keeps nothing */ }
@@ -246,11 +244,13 @@ const group = row => {
   return make("tr", { class: "group" }, make("th", { scope: "rowgroup", colspan: seen.length }, "Kept: ", make("bdi", {}, named(row.second.id)), `, ${count(here)} listed`));
 };
 
+// whether a document that goes at the chosen threshold, too, goes for another one: its witness of the run is less similar
+const moved = row => state.step && row.similarity + 1e-9 < data.thresholds[state.step].threshold && !["chain", "component"].includes(row.measure);
 const line = row => {
   const open = row.number === state.open;
   const button = make("button", { type: "button", "aria-expanded": open, "data-row": row.number, dir: "auto" }, named(row.first.id));
   button.addEventListener("click", () => show(open ? null : row.number));
-  const names = make("th", { scope: "row" }, button, make("bdi", {}, named(row.second.id)), make("bdi", { class: "excerpt less" }, row.excerpt));
+  const names = make("th", { scope: "row" }, button, make("bdi", {}, named(row.second.id)), ...(moved(row) ? [make("span", { class: "note" }, "At this threshold for another one.")] : []), make("bdi", { class: "excerpt less" }, row.excerpt));
   const label = verdicts().get(row.number);
   const cells = [make("td", { class: "number" }, cut(row.similarity)), names];
   if (shown.kind) cells.push(make("td", {}, data.kinds[row.kind], ...(label ? [make("br"), make("strong", {}, LABELS[label])] : [])));
