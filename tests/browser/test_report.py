@@ -173,6 +173,8 @@ def test_a_pair_opens_by_keyboard(opened):
     opened.locator("#found").click()
     opened.keyboard.press("j")
     assert "true" == opened.locator("#rows button").first.get_attribute("aria-expanded")
+    names = [one.partition(":")[0] for one in opened.locator(".side").all_inner_texts()]
+    assert ["a, which goes", "b, which stays"] == names
     assert "puts an end to" in opened.locator("del").all_inner_texts()
     assert "silences" in opened.locator(".both ins").all_inner_texts()
     opened.get_by_role("button", name="Passage 2: see it on both sides").first.focus()

@@ -289,7 +289,7 @@ const detail = row => {
   } else {
     const both = make("div", { class: "both" });
     const sides = ["a", "b"].map((letter, index) => {
-      const name = named((index ? row.second : row.first).id), role = data.of === "dedup" ? (index ? "stays" : "goes") : letter;
+      const name = named((index ? row.second : row.first).id), role = data.of === "dedup" ? `${letter}, which ${index ? "stays" : "goes"}` : letter;
       const text = make("div", { class: "text", dir: "auto", tabindex: 0, role: "region", "aria-label": `${letter}: ${name}` });
       text.append(...view[letter].map(piece => printed(piece, index, () => sides)));
       const share = Math.floor(1000 * view[index ? "b_in_a" : "a_in_b"]) / 10;
