@@ -187,6 +187,16 @@ def test_a_layer_without_its_column_is_refused(spark, use):
     assert str(here.value) == str(there.value)
 
 
+@pytest.mark.parametrize("url", ["array(url)", "struct(url)", "map('url', url)", "cast(null as void)"])
+def test_lists_and_records_are_no_urls(spark, url):
+    """As on one machine: nothing is known of them, and two are not one page."""
+    table = spark.createDataFrame(pa.table({"url": ["http://a.org/"] * 2, "text": ["a", "b"]}))
+    table = table.selectExpr(f"{url} as url", "text")
+    for engine in ({"engine": ns.Spark(spark, driver_bytes=0)}, {"engine": ns.Spark(spark)}, {}):
+        with pytest.raises(ns.ConfigError, match="no document has anything in the column 'url'"):
+            ns.dedup(table if engine else table.toArrow(), use="url", **engine)
+
+
 def test_redirects_that_lead_on_must_fit_into_what_is_broadcast(spark):
     """With their size, and what to do."""
     chain = [{"url": f"http://a.org/{number}", "redirect": f"/{number + 1}", "text": "t"} for number in range(9)]

@@ -130,8 +130,9 @@ def _content(part: FramePart, columns: Columns) -> str:
 
 
 def _beside(part: FramePart, name: str) -> str:
-    """What is known besides the content, as a string; null where nothing is."""
-    return f"cast({quoted(name) if name in part.chosen.beside else 'null'} as string)"
+    """What is known besides the content, as a string; null where nothing is, and for lists and records."""
+    kind = part.frame.schema[name].dataType.typeName() if name in part.chosen.beside else "void"
+    return f"cast({'null' if kind in {'array', 'void', *_NESTED} else quoted(name)} as string)"
 
 
 def _is_bad(part: FramePart, columns: Columns) -> str:

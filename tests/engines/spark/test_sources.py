@@ -1,6 +1,7 @@
 """What Spark reads for us, and what it is refused."""
 
 import json
+import re
 
 import polars as pl
 import pyarrow as pa
@@ -34,6 +35,13 @@ def test_paths_are_read_by_their_endings_and_folders_by_those_of_their_files(spa
     same = [row["text"] for row in _ROWS]
     assert {"x.jsonl": same, "x.csv": ['one\n"two"', "one two"], "x.txt": ["one two\nthree\n"], "folder": same,
             "x.json*": same} == texts  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["nowhere", "crawl.parquet", "crawl.v2.parquet"])
+def test_a_name_that_is_neither_a_file_nor_a_table_does_not_exist(spark, name):
+    """However many dots it has: a catalog that cannot have such a name is not what it is about."""
+    with pytest.raises(ns.SourceError, match=f"^{re.escape(name)} does not exist"):
+        read(spark, [name])
 
 
 @pytest.mark.parametrize("path", ["nothing.parquet", "nowhere", "x.unknown"])

@@ -117,7 +117,13 @@ def packed_files(session: Any, sources: Sequence[Any]) -> tuple[list[str], Any]:
 
 
 def _is_table(files: "_Files", name: str) -> bool:
-    return bool(_TABLE.fullmatch(name)) and not files.at(name) and bool(files.session.catalog.tableExists(name))
+    if not _TABLE.fullmatch(name) or files.at(name):
+        return False
+    try:
+        with _mishaps():
+            return bool(files.session.catalog.tableExists(name))
+    except SourceError:  # no catalog has such names: it is a path that leads nowhere
+        return False
 
 
 class _Form(NamedTuple):
