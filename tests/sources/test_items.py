@@ -109,6 +109,15 @@ def test_ids_come_from_a_column_or_from_the_place(tmp_path: Path) -> None:
     assert [("7", "id", ("x",)), ("7", "q", ("a",))] == _texts(items)[:2]
 
 
+def test_an_id_that_several_items_have_names_none_of_them(tmp_path: Path) -> None:
+    """As in a benchmark of many files, each of which counts from 0: their places do."""
+    for name, ids in (("law", (0, 1)), ("physics", (0, 2))):
+        lines = [json.dumps({"id": one, "q": f"{name} {one}"}) + "\n" for one in ids]
+        (tmp_path / f"{name}.jsonl").write_text("".join(lines), "utf-8")
+    items, _ = _items(tmp_path)
+    assert [f"{tmp_path}/law.jsonl:0", "1", f"{tmp_path}/physics.jsonl:0", "2"] == items.ids
+
+
 @pytest.mark.parametrize("wanted", [("answer",), ("answer", "choice")])
 def test_a_column_that_no_item_has_is_refused(tmp_path: Path, wanted: tuple[str, ...]) -> None:
     """With those that there are."""

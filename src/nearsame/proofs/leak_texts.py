@@ -2,7 +2,8 @@
 
 1. A text is the strings of one column of an item; each is a piece, and no shingle runs from one into the next.
 2. Texts of one benchmark with the same words in the same pieces are one text.
-3. Words are strings, shingles tuples of them, shares fractions: no hash decides anything.
+3. An id that several items of a benchmark have names none of them: their places do.
+4. Words are strings, shingles tuples of them, shares fractions: no hash decides anything.
 """
 
 from collections import Counter
@@ -107,20 +108,24 @@ def read_texts(benchmarks: Sequence[Benchmark], settings: Mapping[str, Any]) -> 
     """The items of some benchmarks, as settings say how they are read."""
     rule, known = Rule.of(settings), dict[tuple[int, Any], Asked]()
     items, texts = list[tuple[int, str]](), list[Text]()
-    own_id, wanted = settings.get("eval_id_column") or "id", settings.get("eval_columns") or ()
+    own_id, wanted, places = settings.get("eval_id_column") or "id", settings.get("eval_columns") or (), list[str]()
     for number, benchmark in enumerate(benchmarks):
         for source, position, record in benchmark.records:
             found: dict[str, list[str]] = {}
             for column, piece in _strings(record, own_id):
                 found.setdefault(column, []).append(piece)
-            name = _identity(record.get(own_id)) or f"{source}:{position}"
+            place = f"{source}:{position}"
+            name = _identity(record.get(own_id)) or place
             if not _is_unicode([name, *found, *chain.from_iterable(found.values())]):
                 continue
             items.append((number, name))
+            places.append(place)
             for column, pieces in found.items():
                 if not wanted or any(column == one or column.startswith(f"{one}.") for one in wanted):
                     what = _known(known, number, pieces, rule.size)
                     texts.append(Text(number, len(items) - 1, column, "\n".join(pieces), what))
+    times = Counter(items)
+    items = [(one[0], place) if times[one] > 1 else one for one, place in zip(items, places, strict=True)]
     common = _common(known.values(), rule)
     for what in known.values():
         what.asked = frozenset(one for one in what.every if (what.benchmark, one) not in common)

@@ -3,9 +3,11 @@
 1. A text is a string, or the strings of a list, which are its pieces. What is in an object is a column by its path
    (`choices.text`), in lists of objects, too. Numbers, and all else that is no string, say nothing.
 2. A record that cannot be read is reported, with its place.
+3. No two items have one name: without an id, or with one that another has, an item is called by its place.
 """
 
 import difflib
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
@@ -49,7 +51,8 @@ def read_items(name: str, parts: Sequence[Part], columns: Columns, wanted: Seque
     Args:
         name: What the benchmark is called.
         parts: Where it is.
-        columns: How they are read, and the column of ids: `id` if None, else `source:position`.
+        columns: How they are read, and the column of ids: `id` if None; without a value, or where others have it,
+            `source:position`.
         wanted: The columns that are read, or their beginnings (`choices`); none: all that hold strings but the id.
         skip: Who is told of what cannot be read.
 
@@ -58,6 +61,7 @@ def read_items(name: str, parts: Sequence[Part], columns: Columns, wanted: Seque
         SourceError: A part does not hold records.
     """
     items, by_path, id_column = Items(name), any("." in one for one in wanted), columns.id
+    places: list[str] = []
     for part in parts:
         objects = getattr(part, "objects", None)
         if objects is None:
@@ -69,11 +73,15 @@ def read_items(name: str, parts: Sequence[Part], columns: Columns, wanted: Seque
             for key, value in record.items():
                 if key != (id_column or "id") or key in wanted:
                     _collect(key, value, texts)
-            identity = _id(record.get(id_column or "id")) or f"{part.name}:{position}"
+            place = f"{part.name}:{position}"
+            identity = _id(record.get(id_column or "id")) or place
             if not _is_unicode([identity, *texts, *chain.from_iterable(texts.values())]):
                 skip(Skipped(part.name, position, None, "half of a surrogate pair in a text"))
                 continue
             items.add(identity, {column: pieces for column, pieces in texts.items() if _is_wanted(column, wanted)})
+            places.append(place)
+    times = Counter(items.ids)
+    items.ids = [place if times[one] > 1 else one for one, place in zip(items.ids, places, strict=True)]
     if items.ids:
         for names in filter(None, ([id_column] if id_column else [], [] if items.texts else wanted)):
             if not any(one in items.known for one in names):
