@@ -1,5 +1,6 @@
 """Some records of a source, with all their columns, whatever its format."""
 
+import datetime as dt
 import gzip
 import json
 import math
@@ -123,3 +124,45 @@ def test_a_number_beyond_all_doubles_is_infinite_in_a_table(tmp_path: Path) -> N
     assert [math.inf, 1] == found.kept()["x"].to_pylist()
     found.write(tmp_path / "out")
     assert vast.read_bytes() == (tmp_path / "out" / "kept" / "vast.jsonl").read_bytes()
+
+
+LARGE = 2**64 - 1
+
+
+def _kept(folder: Path, **files: str) -> pa.Table:
+    for name, text in files.items():
+        (folder / name.replace("_", ".")).write_text(text, "utf-8")
+    return ns.dedup(tuple(str(folder / name.replace("_", ".")) for name in files), id_column="id").kept()
+
+
+def test_whole_numbers_of_json_lines_keep_their_digits(tmp_path: Path) -> None:
+    """As hashes of 64 bits without a sign have them, also deep inside, and beside files whose numbers are small."""
+    rows = [{"id": LARGE, "text": "a b", "in": {"of": [LARGE - 1]}, "share": 1.5, "far": 1e300}]
+    small = {"id": 7, "text": "c d", "in": {"of": [7]}, "share": 2, "far": 1}
+    text = "".join(json.dumps(row) + "\n" for row in [*rows, small])
+    assert [*rows, small] == _kept(tmp_path, a_jsonl=text).to_pylist()
+    lines = [json.dumps({"id": number, "text": f"text {number}"}) + "\n" for number in (7, 8, LARGE)]
+    assert [7, 8, LARGE] == _kept(tmp_path, b_jsonl="".join(lines[:2]), c_jsonl=lines[2]).column("id").to_pylist()
+
+
+def test_a_table_of_csv_has_what_is_written(tmp_path: Path) -> None:
+    """A code with zeros before it, a number of more digits than a double has, texts that look like something else."""
+    text = (
+        "id,text,zip,n,share,day,then,large,yes,none\n"
+        "007,true,01067,1,1.50,2024-01-31,2024-01-31T10:00:00,12345678901234567890,true,NA\n"
+        "08,false,10115,NA,,2024-02-29,2024-01-31T10:00:01,1,False,null\n"
+    )
+    expected = [
+        {"id": "007", "text": "true", "zip": "01067", "n": 1, "share": 1.5, "day": dt.date(2024, 1, 31),
+         "then": "2024-01-31T10:00:00", "large": "12345678901234567890", "yes": True, "none": "NA"},
+        {"id": "08", "text": "false", "zip": "10115", "n": None, "share": None, "day": dt.date(2024, 2, 29),
+         "then": "2024-01-31T10:00:01", "large": "1", "yes": False, "none": "null"},
+    ]  # fmt: skip
+    assert expected == _kept(tmp_path, a_csv=text).to_pylist()
+
+
+def test_numbers_of_csv_are_as_written_beside_texts_of_another_file(tmp_path: Path) -> None:
+    """So codes of which some begin with a zero keep it, however they are spread over files."""
+    files = {"a_csv": "id,text,zip\n7,a b,10115\n", "b_csv": "id,text,zip\n08,c d,01067\n"}
+    table = _kept(tmp_path, **files)
+    assert (["7", "08"], ["10115", "01067"]) == (table.column("id").to_pylist(), table.column("zip").to_pylist())

@@ -41,6 +41,7 @@ _NONE = np.zeros(0, np.int64)
 _ASCENDING = {"use_dictionary": False, "column_encoding": "DELTA_BINARY_PACKED"}
 _OF_COPIES = ("annotate", "drop_unreadable", "copy_files", "revisits")
 _SELDOM = ("revisits", "mask")
+_UNTYPED = ("csv", "tsv")  # formats that say nothing of the types of columns
 
 
 @dataclass(frozen=True)
@@ -149,7 +150,9 @@ def records(run: ReadRecords, decided: Decided, *, stay: bool) -> Any:
 
 def as_table(run: ReadRecords, picked: Sequence[Picked]) -> pa.Table:
     """What was picked of each part, as one Arrow table."""
-    return together([table_of(run, chosen) for chosen in picked], [chosen.part.name for chosen in picked])
+    parts = [chosen.part for chosen in picked]
+    tables = [table_of(run, chosen) for chosen in picked]
+    return together(tables, [part.name for part in parts], [part.format in _UNTYPED for part in parts])
 
 
 def chosen_of(run: ReadRecords, decided: Decided, *, stay: bool) -> Iterator[Picked]:

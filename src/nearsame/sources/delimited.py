@@ -25,6 +25,7 @@ from nearsame.files.systems import File
 from nearsame.kernels.records import ENDED, UNCLOSED, pass_record, split_records
 from nearsame.sources.base import MAX_RECORD, Annotations, Aside, Columns, Skip, Skipped, TextChange
 from nearsame.sources.columns import Chosen, choose, is_stringlike, records
+from nearsame.sources.delimited_types import typed
 from nearsame.sources.items import plain_records
 from nearsame.sources.limits import longest, longest_copied, pass_by, too_long
 from nearsame.sources.parts import FilePart
@@ -119,8 +120,7 @@ class Delimited(FilePart):
             return pa.table({})
         if not data.endswith((b"\r", b"\n")):  # to pyarrow a header without its end is not a file
             data += b"\n"
-        options = _arrow().ParseOptions(delimiter=self.delimiter, newlines_in_values=True)
-        return _arrow().read_csv(pa.py_buffer(data), parse_options=options)
+        return typed(data, self.delimiter)
 
     def _blocks(self, skip: Skip, most: int = MAX_RECORD) -> Iterator[tuple[Block, "_Header"]]:
         """The blocks, their records without the header, and the header."""

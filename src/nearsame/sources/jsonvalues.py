@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import orjson
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.json
 
 from nearsame.errors import ConfigError, SourceError
@@ -146,10 +147,44 @@ def table_of_lines(data: bytes, name: str) -> pa.Table:
         message = f"{name} has a record that is nested {depth:,} levels deep, and a table at most {_DEEPEST}"
         raise SourceError(message, hint="Write the answer to a folder: records are copied there as they are.")
     try:
-        return pa.json.read_json(pa.py_buffer(data), read_options=pa.json.ReadOptions(block_size=max(len(data), 1)))
+        return _with_whole_numbers(_read(data), data)
     except pa.ArrowInvalid:
         lines = data.removeprefix(b"\xef\xbb\xbf").splitlines()
         return table_of([_record(line) for line in lines if line.strip()])
+
+
+def _read(data: bytes, schema: pa.Schema | None = None) -> pa.Table:
+    """Lines through pyarrow: all keys, or with a schema those that it has."""
+    others = "infer" if schema is None else "ignore"
+    return pa.json.read_json(
+        pa.py_buffer(data),
+        read_options=pa.json.ReadOptions(block_size=max(len(data), 1)),
+        parse_options=pa.json.ParseOptions(explicit_schema=schema, unexpected_field_behavior=others),
+    )
+
+
+def _with_whole_numbers(table: pa.Table, data: bytes) -> pa.Table:
+    """The table with whole numbers from 2 ** 63 on as they stand: to pyarrow they are doubles, which lose digits."""
+    for at, field in enumerate(table.schema):
+        kind = _unsigned(table.column(at).combine_chunks())
+        if kind != field.type:
+            try:
+                table = table.set_column(at, field.name, _read(data, pa.schema([(field.name, kind)])).column(0))
+            except pa.ArrowInvalid:  # there are fractions, or more than 64 bits
+                continue
+    return table
+
+
+def _unsigned(values: pa.Array) -> pa.DataType:
+    """The type of values, with numbers of 64 bits where doubles are as large as only these are, also deep inside."""
+    kind = values.type
+    if pa.types.is_floating(kind):
+        return pa.uint64() if (pc.max(values).as_py() or 0) >= 2**63 else kind
+    if pa.types.is_list(kind):
+        return pa.list_(_unsigned(values.flatten()))
+    if pa.types.is_struct(kind):
+        return pa.struct([(kind.field(at).name, _unsigned(values.field(at))) for at in range(kind.num_fields)])
+    return kind
 
 
 def _record(line: bytes) -> Any:

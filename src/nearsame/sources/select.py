@@ -1,10 +1,13 @@
 """Some records of parts: of several parts in one table, or the texts of some alone."""
 
 from collections.abc import Callable, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
+from itertools import zip_longest
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from nearsame.arrow import Rows
 from nearsame.errors import ColumnError
@@ -14,20 +17,47 @@ from nearsame.sources.page_records import as_pages
 __all__ = ["texts", "together"]
 
 
-def together(tables: Sequence[pa.Table], names: Sequence[str]) -> pa.Table:
+def together(tables: Sequence[pa.Table], names: Sequence[str], untyped: Sequence[bool] = ()) -> pa.Table:
     """Records of several sources as one table: a column of numbers takes the wider type, a missing one is null.
 
     Args:
         tables: The records of each source.
         names: What it is called.
+        untyped: Whether it says nothing of types: its whole numbers and dates become texts again beside texts.
 
     Raises:
         ColumnError: A column has values of types that have nothing in common.
     """
+    texts = {field.name for table in tables for field in table.schema if pa.types.is_string(field.type)}
+    tables = [
+        _as_written(table, texts) if loose else table for table, loose in zip_longest(tables, untyped, fillvalue=False)
+    ]
     try:
-        return pa.concat_tables(tables, promote_options="permissive") if tables else pa.table({})
+        return pa.concat_tables(_unsigned(tables), promote_options="permissive") if tables else pa.table({})
     except pa.ArrowException as error:
         raise _apart(tables, names, error) from None
+
+
+def _as_written(table: pa.Table, names: AbstractSet[str]) -> pa.Table:
+    """The table with whole numbers and dates of these columns as they were written."""
+    for at, field in enumerate(table.schema):
+        if field.name in names and (pa.types.is_integer(field.type) or pa.types.is_temporal(field.type)):
+            table = table.set_column(at, field.name, table.column(at).cast(pa.string()))
+    return table
+
+
+def _unsigned(tables: Sequence[pa.Table]) -> Sequence[pa.Table]:
+    """Whole numbers without a sign in all tables where one has larger ones than an int64 is, and none is below 0."""
+    for name in {field.name for table in tables for field in table.schema if field.type == pa.uint64()}:
+        at = [table.schema.get_field_index(name) for table in tables]
+        signed = [place >= 0 and table.field(place).type == pa.int64() for table, place in zip(tables, at, strict=True)]
+        columns = [table.column(name) for table, is_signed in zip(tables, signed, strict=True) if is_signed]
+        if all((pc.min(column).as_py() or 0) >= 0 for column in columns):
+            tables = [
+                table.set_column(place, name, table.column(place).cast(pa.uint64())) if is_signed else table
+                for table, place, is_signed in zip(tables, at, signed, strict=True)
+            ]
+    return tables
 
 
 def _apart(tables: Sequence[pa.Table], names: Sequence[str], error: pa.ArrowException) -> ColumnError:
