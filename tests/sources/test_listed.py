@@ -30,6 +30,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ["crawl/*"],
         ["not-there.parquet", "nor-this.csv.gz"],
         ["s3://bucket/a.jsonl", "https://example.org/b.JSONL.ZST"],
+        ["s3://bucket/crawl", "hf://datasets/who/what"],
     ],
 )
 def test_a_list_of_nothing_but_names_is_refused(home: Path, names: list[str | None]) -> None:
@@ -42,6 +43,15 @@ def test_a_list_of_nothing_but_names_is_refused(home: Path, names: list[str | No
             asked(names)
         assert f"{first!r}" in caught.value.message
         assert '("a.jsonl", "b.jsonl")' in caught.value.hint
+
+
+def test_a_dict_of_nothing_but_names_is_refused(home: Path) -> None:
+    """As `leaks` takes one for benchmarks: what `dedup` takes is ids with their texts."""
+    with pytest.raises(ns.SourceError, match=r"a dict of strings is read as texts, but .*: 'a.jsonl', 'b.jsonl'"):
+        ns.dedup({"train": "a.jsonl", "test": "b.jsonl"})
+    with pytest.warns(UserWarning, match=r"'a.jsonl' is compared as a text"):
+        assert 2 == ns.dedup({"a": "a.jsonl", "b": "what is in b"}).stats.documents
+    assert 2 == ns.dedup(["https://example.org/a", "https://example.org/b"]).stats.documents
 
 
 def test_one_text_of_an_index_is_a_text_whatever_it_reads_like(home: Path) -> None:

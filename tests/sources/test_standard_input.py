@@ -94,3 +94,15 @@ def test_it_goes_when_nobody_needs_it(tmp_path, monkeypatch):
 def test_lists_and_tables_are_not_taken_for_standard_input():
     """`urls` of what is in memory looks at no stream."""
     assert 1 == ns.urls(["-"]).stats.read
+
+
+def test_an_array_on_standard_input_is_refused_with_what_to_pass_it_through():
+    """There is no file that could be converted."""
+    done = run("dedup", "-", "-o", "-", stdin='[{"text": "a"}]')
+    assert "- holds one JSON array, not one object a line\nhint: Pass it through: jq -c '.[]'\n" in done.stderr
+
+
+@pytest.mark.parametrize("command", [("dedup", "", "--dry-run"), ("leaks", "", "--eval", "a.jsonl")])
+def test_an_empty_name_is_told_from_a_missing_file(command):
+    """As a shell gives it for a variable that nobody set."""
+    assert "error: the name of a source is empty\n" in run(*command).stderr

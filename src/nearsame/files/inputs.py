@@ -115,6 +115,8 @@ def names_of(sources: Any) -> tuple[str, ...]:
     names = (os.fspath(source) for source in several(sources) if isinstance(source, (str, os.PathLike)))
     named = tuple(str(name) for name in names if name != "-")
     for name in named:
+        if not name:
+            raise SourceError("the name of a source is empty", hint="Give the path of a file or folder.")
         if wrong := no_path(name):
             raise SourceError(
                 f"{name!r} has {wrong}, which no path can have", hint="Give the path of a file or folder."

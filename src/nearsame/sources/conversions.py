@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 from nearsame.errors import SourceError
 from nearsame.sources.columns import CODE, is_stringlike
 from nearsame.sources.elements import described, is_missing, table_of_elements
+from nearsame.sources.listed import require_texts
 from nearsame.sources.spool import spooled
 from nearsame.sources.tables import without_views
 
@@ -144,6 +145,7 @@ def of_mapping(given: Mapping[Any, Any]) -> pa.Table:
         if keys := [key for key in _OF_A_RECORD if key in given]:
             message = f"a dict with the key {keys[0]!r} reads like one record, and a dict of texts has ids for keys"
             raise SourceError(message, hint='Give records in a list, [{"id": "a", "text": "…"}], or {"a": "…"}.')
+        require_texts([None if is_missing(value) else value for value in values], what="a dict of strings")
         return table_of_elements(list(given.items()))[0]
     if all(isinstance(value, (list, tuple, np.ndarray)) for value in values):
         return _of_columns({name: list(value) for name, value in given.items()})

@@ -225,7 +225,9 @@ def _refuse_whole(block: Block, name: str) -> None:
     elif first == b"{" or (first.startswith(b"{") and isinstance(json_object(first), str) and _is_object(block)):
         what = "a JSON object over several lines"
     if what:
-        hint = f"Convert it with: jq -c '{path}' {name} > {Path(name).stem}.jsonl"
+        filtered = f"jq -c '{path}'"
+        as_file = f"Convert it with: {filtered} {name} > {Path(name).stem}.jsonl"
+        hint = f"Pass it through: {filtered}" if name == "-" else as_file
         raise SourceError(f"{name} holds {what}, not one object a line", hint=hint)
 
 

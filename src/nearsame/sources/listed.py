@@ -7,6 +7,7 @@
 
 import glob
 import os
+import re
 import warnings
 from collections.abc import Sequence
 from itertools import islice
@@ -22,17 +23,19 @@ _ENDINGS = (*_FORMATS, *(form + packed for form in _FORMATS for packed in COMPRE
 _LONGEST_ENDING = max(map(len, _ENDINGS))
 _LONGEST = 4096  # characters of a path
 _MOST_LOOKED_UP = 1000
+_IN_A_STORE = re.compile(r"(?!https?:)[a-z][a-z0-9+.:-]+://\S{1,4000}")  # of the web are also URLs that mean a text
 _HINT = (
     'Give files as a tuple, ("a.jsonl", "b.jsonl"), or a list of Paths;'
     ' give texts that read like names as records, [{"text": "a.jsonl"}].'
 )
 
 
-def require_texts(texts: Sequence[str | None], *, are_urls: bool = False) -> None:
-    """See that the strings of a list are not names of files.
+def require_texts(texts: Sequence[str | None], *, are_urls: bool = False, what: str = "a list of strings") -> None:
+    """See that the strings of a list, or of a dict, are not names of files.
 
     Args:
         texts: The strings; None says nothing.
+        what: What they stand in.
         are_urls: Whether they are meant for URLs, which may end like a file, or be called as a folder is: `/`.
 
     Raises:
@@ -47,7 +50,7 @@ def require_texts(texts: Sequence[str | None], *, are_urls: bool = False) -> Non
     if any(texts) and all(names_a_file(text) for text in texts if text):
         names = [repr(text) for text in islice(filter(None, texts), 3)]
         shown = ", ".join(names[:2]) + (", …" if len(names) > 2 else "")
-        raise SourceError(f"a list of strings is read as texts, but these are names of files: {shown}", hint=_HINT)
+        raise SourceError(f"{what} is read as texts, but these are names of files: {shown}", hint=_HINT)
     for text in islice((text for text in texts if text and _ends_like_a_file(text)), _MOST_LOOKED_UP):
         if os.path.exists(text):  # noqa: PTH110  (a Path raises for some texts)
             message = (
@@ -58,7 +61,7 @@ def require_texts(texts: Sequence[str | None], *, are_urls: bool = False) -> Non
 
 
 def _reads_like_a_file(text: str) -> bool:
-    return _ends_like_a_file(text) or _is_there(text)
+    return _ends_like_a_file(text) or _is_there(text) or _IN_A_STORE.fullmatch(text) is not None
 
 
 def _is_a_file_there(text: str) -> bool:
