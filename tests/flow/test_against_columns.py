@@ -57,3 +57,12 @@ def test_without_another_side_its_columns_are_refused():
         with pytest.raises(ColumnError) as refused:
             ns.dedup(["a"], against=pa.table({"text": ["a"], "tags": [["a"]]}), **{name: "tags"})
         assert option in refused.value.hint
+
+
+@pytest.mark.parametrize("named", [{}, {"text_column": "text"}])
+def test_what_the_other_side_lacks_is_told_with_the_option_of_that_side(named):
+    """With that of both sides the sources would lack it in turn."""
+    other = pa.table({"body": ["a"], "title": ["b"]})
+    with pytest.raises(ColumnError, match="against has") as refused:
+        ns.dedup(pa.table({"text": ["a"]}), against=other, **named)
+    assert "Choose one of its columns with --against-text-column: body, title." == refused.value.hint

@@ -90,7 +90,8 @@ class Columns:
         """The same for the sources of one side; what is named for the other side alone is not said of it."""
         if not against:
             return replace(self, against_text=None, against_id=None)
-        return replace(self, text=self.against_text or self.text, id=self.against_id or self.id)
+        text, identity = self.against_text or "", self.against_id or ""  # not None: what is missing is missing there
+        return replace(self, text=text or self.text, id=identity or self.id, against_text=text, against_id=identity)
 
 
 class Skipped(NamedTuple):

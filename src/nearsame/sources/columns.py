@@ -106,7 +106,7 @@ def _guess(columns: Columns, names: Sequence[str], strings: Collection[str], sou
         if names.count(name) == 1:
             return name
         if name in names:
-            hint = f"Rename all but one of them. {_hint('--text-column', names)}"
+            hint = f"Rename all but one of them. {_hint(option_of(columns, 'text'), names)}"
             raise ColumnError(f"{source} has several columns named {name!r}", hint=hint)
     if list(names) == [CODE] and not strings:
         hint = "Give texts, records such as {'id': 'a', 'text': '…'}, or these with method=Codes() (--codes-column)."
@@ -115,13 +115,14 @@ def _guess(columns: Columns, names: Sequence[str], strings: Collection[str], sou
     if len(others) == 1 and names.count(others[0]) == 1:
         return others[0]
     problem = "several string columns" if others else "no string column"
-    raise ColumnError(f"{source} has {problem} and none named 'text' or 'content'", hint=_hint("--text-column", names))
+    hint = _hint(option_of(columns, "text"), names)
+    raise ColumnError(f"{source} has {problem} and none named 'text' or 'content'", hint=hint)
 
 
 def option_of(columns: Columns, what: str) -> str:
-    """What names the column of text or id: that of the `against` side where it is named apart (`Columns.of_side`)."""
-    named_apart = columns.against_text if what == "text" else columns.against_id
-    return f"--{what}-column" if named_apart is None else f"--against-{what}-column"
+    """What names the column of text or id: on the `against` side (`Columns.of_side`) that of this side alone."""
+    of_against = columns.against_text if what == "text" else columns.against_id
+    return f"--{what}-column" if of_against is None else f"--against-{what}-column"
 
 
 def _hint(option: str, names: Sequence[str]) -> str:
