@@ -72,7 +72,10 @@ def test_buckets_are_keys_that_stand_twice_where_somebody_probes(entries, random
     st.permutations(range(6)),
 )
 def test_entries_are_ordered_by_document_place_and_bucket(entries, ranks):
-    """Documents are numbered by priority; place -1, which says nothing, comes first; the greatest does not wrap."""
+    """Documents are numbered by priority; place -1, which says nothing, comes first; the greatest does not wrap.
+
+    Buckets are numbered as they are met in that order, and begin where those before them end.
+    """
     n, kinds = len(entries), (np.int64, np.int64, np.int32)
     rows, buckets, places = (np.array([entry[i] for entry in entries], kind) for i, kind in enumerate(kinds))
     ranks = np.array(ranks, np.int64)
@@ -81,16 +84,20 @@ def test_entries_are_ordered_by_document_place_and_bucket(entries, ranks):
     chosen = sorted({int(ranks[row]) for row, _, _ in entries})
     assert chosen == np.flatnonzero(by_rank).tolist()
     numbers = np.cumsum(by_rank, dtype=np.int32)
-    starts, bucket_starts = np.zeros(len(chosen) + 1, np.int64), np.zeros(11, np.int64)
-    count_entries(rows, buckets, ranks, numbers, starts, bucket_starts)
-    assert [0, *(sum(bucket == b for _, bucket, _ in entries) for b in range(10))] == bucket_starts.tolist()
+    starts, sizes = np.zeros(len(chosen) + 1, np.int64), np.zeros(10, np.int64)
+    count_entries(rows, buckets, ranks, numbers, starts, sizes)
+    assert [sum(bucket == b for _, bucket, _ in entries) for b in range(10)] == sizes.tolist()
     starts = np.cumsum(starts)
     out_buckets, out_places, fill = np.zeros(n, np.int64), np.zeros(n, np.int32), np.zeros(len(chosen), np.int64)
-    order_entries(rows, buckets, places, ranks, numbers, starts, fill, out_buckets.view(np.uint64), out_places)
+    out = out_buckets.view(np.uint64), out_places, np.zeros(11, np.int64)
+    order_entries(rows, buckets, places, ranks, numbers, starts, fill, sizes, *out)
     expected = sorted((ranks[row], place, bucket) for row, bucket, place in entries)
-    assert [(place, bucket) for _, place, bucket in expected] == list(
+    met = list(dict.fromkeys(bucket for *_, bucket in expected))
+    assert [(place, met.index(bucket)) for _, place, bucket in expected] == list(
         zip(out_places.tolist(), out_buckets.tolist(), strict=True)
     )
+    ends = np.cumsum([0, *(sum(bucket == b for _, bucket, _ in entries) for b in met)])
+    assert ends.tolist() == out[2][: len(met) + 1].tolist()
     assert [sum(ranks[row] == rank for row, _, _ in entries) for rank in chosen] == fill.tolist()
 
 

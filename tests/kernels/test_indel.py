@@ -43,7 +43,11 @@ def test_long_texts_carry_from_word_to_word(a: str, places: list[int]) -> None:
     assert 2 * LCSseq.similarity(a, b) == _similarity(a, b)[0]
 
 
-@given(st.text("abc", min_size=1, max_size=40), st.text("abc", min_size=1, max_size=40), st.fractions(0, 1))
+@given(
+    st.text("abc", min_size=1, max_size=40),
+    st.text("abc", min_size=1, max_size=40),
+    st.fractions(0, 1, max_denominator=10**9),
+)
 def test_below_the_threshold_is_none(a: str, b: str, threshold: Fraction) -> None:
     """Exactly at it is found."""
     threshold = threshold.limit_denominator(1000)

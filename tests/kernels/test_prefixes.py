@@ -28,6 +28,7 @@ from tests.oracle.measures import containment, cosine, jaccard
 NO_CLASSES = frozen(np.zeros(0, np.int64)), frozen(np.zeros(0, np.uint8))
 BITS = 5  # of the tables here: slots are the top five bits
 HASHES = st.integers(0, 2**64 - 1) | st.integers(0, 31).map(lambda slot: slot << 59) | st.just(2**64 - 1)
+LARGER = st.fractions("1/50", 1, max_denominator=2 * 10**9)  # 2t/(1 + t) of any threshold; products fit 64 bits
 SETS = st.lists(st.sets(HASHES, max_size=12).map(sorted), max_size=8)
 
 
@@ -214,7 +215,7 @@ def test_keys_are_the_rarest_items_with_their_places(rows, threshold, everything
     known = sorted({item for row in rows for item in row})
     count = st.integers(1, 4) | st.sampled_from([0, 1, 2, 254, 255])
     counts = dict(zip(known, data.draw(st.lists(count, min_size=len(known), max_size=len(known))), strict=True))
-    shares = Shares(*Fraction(threshold).as_integer_ratio(), *data.draw(st.fractions("1/50", 1)).as_integer_ratio())
+    shares = Shares(*Fraction(threshold).as_integer_ratio(), *data.draw(LARGER).as_integer_ratio())
     expected = _expected(rows, counts, shares, everything=everything)
     assert sorted(expected) == sorted(_keys(rows, counts, shares, everything=everything))
     assert [row for _, row, _, _ in expected] == [

@@ -129,14 +129,14 @@ def _renumber(  # noqa: PLR0913, PLR0917  (the four that _close_up gives, and wh
     row_of[ranks] = np.arange(ranks.size)
     starts = np.zeros(int(by_rank.sum()) + 1, np.int64)
     numbers = np.cumsum(by_rank, dtype=np.int32)
-    bucket_starts = space.array(num_buckets + 1, np.int64)
-    bucket_starts[:] = 0
-    kernel.count_entries(rows, buckets, ranks, numbers, starts, bucket_starts)
+    sizes, bucket_starts = space.array(num_buckets, np.int64), space.array(num_buckets + 1, np.int64)
+    sizes[:] = 0
+    kernel.count_entries(rows, buckets, ranks, numbers, starts, sizes)
     np.cumsum(starts, out=starts)
-    np.cumsum(bucket_starts, out=bucket_starts)
     out_buckets, out_places = space.array(rows.size, np.int64), space.array(rows.size, np.int32)
     fill = np.zeros(starts.size - 1, np.int64)
-    kernel.order_entries(rows, buckets, places, ranks, numbers, starts, fill, out_buckets.view(np.uint64), out_places)
+    out = out_buckets.view(np.uint64), out_places, bucket_starts
+    kernel.order_entries(rows, buckets, places, ranks, numbers, starts, fill, sizes, *out)
     return Entries(row_of[by_rank], starts, out_buckets, out_places, bucket_starts)
 
 

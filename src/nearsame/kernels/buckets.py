@@ -171,20 +171,22 @@ def mark_ranks(rows, ranks, by_rank):
 
 
 @jit
-def count_entries(rows, buckets, ranks, numbers, doc_counts, bucket_counts):
-    """Count each document's entries at its number from 1, numbers[ranks[row]], and each bucket's behind its own."""
+def count_entries(rows, buckets, ranks, numbers, doc_counts, bucket_sizes):
+    """Count each document's entries at its number from 1, numbers[ranks[row]], and each bucket's."""
     for i in range(rows.size):
         doc_counts[numbers[ranks[rows[i]]]] += 1
-        bucket_counts[buckets[i] + 1] += 1
+        bucket_sizes[buckets[i]] += 1
 
 
 @jit
-def order_entries(rows, buckets, places, ranks, numbers, starts, fill, out_buckets, out_places):
-    """Deal entries to their documents, each document's by ascending place.
+def order_entries(rows, buckets, places, ranks, numbers, starts, fill, sizes, out_buckets, out_places, out_starts):
+    """Deal entries to their documents, each document's by ascending place; buckets are numbered anew.
 
     The entries of document d = numbers[ranks[row]] - 1 go to starts[d] on; `fill` (int64[n], zeros) counts them;
     `out_buckets` is uint64, and holds place and bucket in one until the end. Documents on heavy corpora have hundreds
-    of entries: sorting, not insertion.
+    of entries: sorting, not insertion. Buckets get their numbers where they are first met in that order, so that those
+    of a document, and of what resembles it, lie side by side. `sizes` (int64[buckets]) are those of the buckets, and
+    scratch afterwards; bucket g begins at out_starts[g].
     """
     for i in range(rows.size):
         d = np.int64(numbers[ranks[rows[i]]]) - 1
@@ -192,10 +194,17 @@ def order_entries(rows, buckets, places, ranks, numbers, starts, fill, out_bucke
         fill[d] += 1
     for doc in range(fill.size):
         out_buckets[starts[doc] : starts[doc + 1]].sort()
+    met = 0
+    out_starts[0] = 0
     for i in range(rows.size):
         packed = out_buckets[i]
         out_places[i] = np.int32(packed >> _U32) - 1
-        out_buckets[i] = packed & _LOW32
+        bucket = np.int64(packed & _LOW32)
+        if sizes[bucket] > 0:
+            out_starts[met + 1] = out_starts[met] + sizes[bucket]
+            met += 1
+            sizes[bucket] = -met  # its number from here on, less than nothing
+        out_buckets[i] = np.uint64(-sizes[bucket] - 1)
 
 
 @jit

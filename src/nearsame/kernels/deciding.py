@@ -13,6 +13,9 @@ Documents are numbered by priority here (0 is the most worth keeping). Common ar
 
 With containment all entries are there, but the contained side needs only those of its prefix: it asks with them
 (`num_asked`) where it is the later document, and is found by them (`_offered`) where it is the earlier one.
+
+An array that is taken out of a tuple, or sliced, is counted by its owner, with two locked additions: in a loop over
+meetings that was half of the time. So `all_pairs` takes its arrays once, and slices none.
 """
 
 from collections.abc import Iterable
@@ -297,7 +300,7 @@ def witness(low, high, members, items, offsets, bound, stamps, removed, best, wo
 
 
 @jit
-def _choose(bound, size, stands, members, start, stop, chosen):
+def _choose(bound, size, stands, sizes, standings, start, stop, chosen):
     """Fill `chosen` with the entries of [start, stop) that `may_reach` leaves for a set; returns how many there are.
 
     Of ten that meet nine are refused, and nothing foretells which: so there is no branch.
@@ -306,10 +309,10 @@ def _choose(bound, size, stands, members, start, stop, chosen):
     if bound.measure == JACCARD:
         for m in range(start, stop):
             chosen[filled] = m
-            filled += (members.standing[m] >= size) & (members.sizes[m] <= stands)
+            filled += (standings[m] >= size) & (sizes[m] <= stands)
         return filled
     for m in range(start, stop):
-        if may_reach(bound, size, stands, members.sizes[m], members.standing[m]):
+        if may_reach(bound, size, stands, sizes[m], standings[m]):
             chosen[filled] = m
             filled += 1
     return filled
@@ -323,27 +326,29 @@ def all_pairs(low, high, members, items, offsets, bound, stamps, out, work):
     """
     filled = 0
     chosen = np.empty(_AT_ONCE, np.int64)
+    starts, doc_buckets, places, bucket_starts, fill, docs, standings, sizes, bits = members
     for d in range(low, high):
         before = filled
         met = near = merged = passed = 0
         size = offsets[d + 1] - offsets[d]
         asked = num_asked(bound, size)
-        for e in range(members.doc_starts[d], members.doc_starts[d + 1]):
-            place = np.int64(members.doc_places[e])
+        for e in range(starts[d], starts[d + 1]):
+            place = np.int64(places[e])
             if place >= asked:
                 break
-            start, stands = members.bucket_starts[members.doc_buckets[e]], standing(bound, size, place)
-            stop = first_at_least(members.docs, start, start + members.fill[members.doc_buckets[e]], d)
+            start, stands = bucket_starts[doc_buckets[e]], standing(bound, size, place)
+            stop = first_at_least(docs, start, start + fill[doc_buckets[e]], d)
             met += stop - start
             for few in range(start, stop, _AT_ONCE):
-                num_chosen = _choose(bound, size, stands, members, few, min(few + _AT_ONCE, stop), chosen)
-                for m in chosen[:num_chosen]:
-                    c = members.docs[m]
+                num_chosen = _choose(bound, size, stands, sizes, standings, few, min(few + _AT_ONCE, stop), chosen)
+                for number in range(num_chosen):
+                    m = chosen[number]
+                    c = docs[m]
                     if stamps[c] == d + 1:
                         continue
                     stamps[c] = d + 1
                     near += 1
-                    if not may_overlap(bound, members.bits, d, size, c, members.sizes[m]):
+                    if not may_overlap(bound, bits, d, size, c, sizes[m]):
                         continue
                     merged += 1
                     num, den, looked_at = score(bound, items, offsets, d, c, bound.p, bound.q)
