@@ -10,8 +10,9 @@ import pytest
 
 import nearsame as ns
 from nearsame.engines.space import least_memory
+from nearsame.index import asking, gathering
 from nearsame.index import documents as sourced
-from nearsame.index import gathering
+from nearsame.stores import sqlite_rows
 from tests.oracle.measures import jaccard
 from tests.oracle.shingles import features
 
@@ -630,3 +631,48 @@ def test_a_text_without_tokens_is_stored_the_same_alone_and_in_company(where):
             both = [] if not text else [f"together-{at}", f"alone-{at}"]
             assert both == [match.id for match in index.query(text)]
         assert [] == index.check()
+
+
+@pytest.mark.parametrize(
+    "method",
+    [
+        ["minhash", "digest", "url"],
+        ["digest", "simhash"],
+        ["digest", "url"],
+        [ns.MinHash(unit="chars"), ns.Digest(), ns.Digest(normalise=True)],
+        [ns.SimHash(confirm="jaccard"), ns.MinHash(), ns.Digest(normalise=True)],
+    ],
+)
+def test_what_one_method_finds_by_another_is_found_and_told_all_the_same(tmp_path, method, monkeypatch):
+    """Copies by each method, texts without tokens, an edit, addresses; few of many, all together and one by one."""
+    texts = [ROSE, ROSE.upper(), f"{ROSE}!", EDITED, "?!", "?!", "...", "", ROSE, f"{ROSE} and {EDITED}", "else"]
+    stored = [{"id": f"{at}", "text": text, "url": f"https://e.org/{at % 3}"} for at, text in enumerate(texts * 2)]
+    asked = [*stored, {"text": "new to all of them"}, {"url": "https://e.org/1"}]
+    with ns.Index.create(tmp_path / "a.ns", method=method, source=stored) as index:
+
+        def found() -> list[object]:
+            single = [index.query(document, limit=limit) for document in asked for limit in (1, 3, 50)]
+            each = [*single, *index.query(asked, limit=5), *(index.duplicates(one["id"], limit=4) for one in stored)]
+            return [(list(matches), matches.complete, matches.recall) for matches in each]
+
+        by_few = found()
+        monkeypatch.setattr(asking, "sufficient", lambda facets: range(len(facets)))
+        assert by_few == found()
+        assert any(matches for matches, _, _ in by_few)
+
+
+def test_a_question_looks_up_no_key_of_a_digest_where_sets_have_one(tmp_path, monkeypatch):
+    """Equal texts have equal sets: of each document the key of its set and the bands; a copy is told by all methods."""
+    sizes = []
+    postings = sqlite_rows.Transaction.postings
+    monkeypatch.setattr(
+        sqlite_rows.Transaction,
+        "postings",
+        lambda self, keys, most: sizes.append(keys.size) or postings(self, keys, most),
+    )
+    with ns.Index.create(tmp_path / "a.ns", method=[ns.MinHash(bands=16, rows=6), "digest"]) as index:
+        index.add({"id": "a", "text": ROSE})
+        sizes.clear()
+        assert [] == index.query("nothing that is there has anything in common with this")
+        assert [1 + 16] == sizes
+        assert ("minhash", "bytes", "text") == index.query(ROSE)[0].found_by

@@ -20,7 +20,7 @@ from nearsame.errors import ConfigError
 from nearsame.flow.options import SourceOptions
 from nearsame.index.candidates import Pairs, bound, closest
 from nearsame.index.documents import BATCH_ROWS
-from nearsame.index.facet import Batch, Facet, Input, Keys
+from nearsame.index.facet import Facet, Input, Keys
 from nearsame.index.removing import remove
 from nearsame.index.search import (
     Hit,
@@ -34,7 +34,7 @@ from nearsame.index.search import (
     mosts,
     similar_pairs,
 )
-from nearsame.index.shelves import BlobShelf, pack, same_items
+from nearsame.index.shelves import Blobs, same_items
 from nearsame.recipes.arguments import require_number
 from nearsame.recipes.choices import StoreKind
 from nearsame.recipes.signatures import Default, Doc
@@ -92,10 +92,7 @@ class Prepared:
 
 def blobs_of(facets: Sequence[Facet], inputs: Sequence[Input]) -> list[bytes]:
     """What is stored of each document to compare it by, and the columns that are kept of it."""
-    batch = Batch(inputs)
-    parts = [facet.items(batch) for facet in facets]
-    packed = (pack(facets, items) for items in zip(*parts, strict=True))
-    return [items + document.columns for items, document in zip(packed, inputs, strict=True)]
+    return Blobs(facets, inputs).of(range(len(facets)))
 
 
 def prepared(facets: Sequence[Facet], store: StoreKind, inputs: Sequence[Input]) -> Prepared:
@@ -263,8 +260,7 @@ class _Batch:
         if not numbers:
             return Matches(complete=not self._is_cut[at])
         rows = [self._row(number) for number in numbers]
-        shelf = BlobShelf(self._facets, [self._given.asked.blobs[at], *(row.items for row in rows)])
-        evidence = evidence_of(self._facets, shelf, 0, range(1, len(rows) + 1))
+        evidence = evidence_of(self._facets, self._given.asked.blobs[at], rows)
         own = self._given.inputs[at].id if at in self._status else None
         limit, is_cut = self._options["limit"], bool(self._is_cut[at])
         return matches_of(self._facets, rows, evidence, limit, is_cut=is_cut, but=own)

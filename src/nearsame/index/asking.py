@@ -14,8 +14,8 @@ from nearsame.answers.matches import Matches
 from nearsame.errors import ConfigError
 from nearsame.index.columns import Condition, Where, conditions, key_of, passes, unpacked
 from nearsame.index.facet import Facet
-from nearsame.index.search import Resembling, ask, evidence_of, look_up, matches_of
-from nearsame.index.shelves import BlobShelf
+from nearsame.index.search import Resembling, ask, evidence_of, look_up, matches_of, sufficient
+from nearsame.index.shelves import Blobs, WholeBlob
 from nearsame.index.sketched import query_sketch
 from nearsame.recipes.arguments import require_number
 from nearsame.recipes.given import Number
@@ -49,6 +49,11 @@ class Wanting:
         """How many of the best are looked at."""
         return (max(self.limit, _CHOSEN_FROM) if self.where else self.limit) + (self.but is not None)
 
+    @property
+    def searched(self) -> Sequence[int]:
+        """By which facets: in a crowd each may show another part of those that a condition chooses among."""
+        return range(len(self.facets)) if self.where else sufficient(self.facets)
+
     def chosen(self, rows: Sequence[Row]) -> list[Row]:
         """Those that fulfil what they must."""
         if not self.where:
@@ -69,22 +74,19 @@ def asked(
     return Wanting(lowered, limit, conditions(where, kept), recall)
 
 
-def answers(reader: Reader, blobs: Sequence[bytes], wanted: Wanting) -> list[Matches]:
+def answers(reader: Reader, blobs: Blobs | WholeBlob, wanted: Wanting) -> list[Matches]:
     """What resembles each document."""
     facets = wanted.facets
-    resembling = look_up(reader, facets, ask(facets, blobs), wanted.enough)
+    resembling = look_up(reader, facets, ask(facets, blobs.of(wanted.searched), wanted.searched), wanted.enough)
     few = _few(reader, wanted) if resembling.is_cut.any() else None
+    chosen = [
+        (few, False) if is_cut and few is not None else (_rows(resembling, at, wanted), is_cut)
+        for at, is_cut in enumerate(resembling.is_cut.tolist())
+    ]
+    whole = iter(blobs.whole([at for at, (rows, _) in enumerate(chosen) if rows]))
     found: list[Matches] = []
-    for at, blob in enumerate(blobs):
-        is_cut = bool(resembling.is_cut[at])
-        if is_cut and few is not None:
-            rows, is_cut = few, False
-            shelf = BlobShelf(facets, [blob, *(row.items for row in rows)])
-            evidence = evidence_of(facets, shelf, 0, range(1, len(rows) + 1))
-        else:
-            rows = _rows(resembling, at, wanted)
-            numbers = [row.number for row in rows]
-            evidence = resembling.evidence(facets, at, blob, numbers) if numbers else []
+    for rows, is_cut in chosen:
+        evidence = evidence_of(facets, next(whole), rows) if rows else []
         matches = matches_of(facets, rows, evidence, wanted.limit, is_cut=is_cut, but=wanted.but)
         matches.recall = wanted.recall
         found.append(matches)

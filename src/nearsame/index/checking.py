@@ -117,7 +117,7 @@ def _leaders(reader: Reader, facets: Sequence[Facet], rows: Sequence[Row]) -> It
             yield f"document {row.number} follows {row.leader}, which is missing"
         elif leader.leader is not None:
             yield f"document {row.number} follows {row.leader}, which follows {leader.leader}"
-        elif not set(evidence_of(facets, BlobShelf(facets, [row.items, leader.items]), 0, [1])[0].found_by) - {"url"}:
+        elif not set(evidence_of(facets, row.items, [leader])[0].found_by) - {"url"}:
             yield f"document {row.number} follows {row.leader}, which it does not resemble"
 
 

@@ -17,14 +17,14 @@ from nearsame.answers.matches import Entry, Group, IndexStats, Likeness, Matches
 from nearsame.errors import ConfigError, StoreDamagedError, StoreError, UnknownIdError
 from nearsame.files.inputs import Inputs, is_address
 from nearsame.flow.options import SourceOptions
-from nearsame.index import adding, checking, exporting
+from nearsame.index import checking, exporting
 from nearsame.index.asking import Wanting, answers, asked, of_sketch
 from nearsame.index.columns import Where, read_kept
 from nearsame.index.documents import Sourced, at_hand, input_of, is_storable
 from nearsame.index.facet import Input
 from nearsame.index.recipe import read_recipe
 from nearsame.index.search import evidence_of
-from nearsame.index.shelves import BlobShelf
+from nearsame.index.shelves import Blobs, WholeBlob
 from nearsame.outputs.apart import require_apart
 from nearsame.recipes.arguments import checked, require_number
 from nearsame.recipes.given import Number
@@ -121,7 +121,7 @@ class Questions:
         """
         with self._reading() as reader:
             a, b = self._rows(reader, [id_a, id_b])
-        evidence = evidence_of(self._facets, BlobShelf(self._facets, [a.items, b.items]), 0, [1])[0]
+        evidence = evidence_of(self._facets, a.items, [b])[0]
         bound = next((facet.bound for facet in self._facets if facet.measure), None)
         least = None if bound is None else bound.p / bound.q
         similar = bool(evidence.found_by)
@@ -164,7 +164,7 @@ class Questions:
         wanted = replace(self._asked(limit, None, where), but=id)
         with self._reading() as reader:
             row = self._rows(reader, [id])[0]
-            return answers(reader, [row.items], wanted)[0]
+            return answers(reader, WholeBlob(row.items), wanted)[0]
 
     def clusters(self, *, limit: int = 20, offset: int = 0, members: int = 10) -> list[Group]:
         """Documents that others were found to resemble, those with most first.
@@ -311,12 +311,12 @@ class Questions:
         with self._reading() as reader:
             if any(document.sketch is not None for document in inputs) and self._sketch_differs():
                 return [self._queried_one(reader, document, wanted) for document in inputs]
-            return answers(reader, adding.blobs_of(self._facets, inputs), wanted)
+            return answers(reader, Blobs(self._facets, inputs), wanted)
 
     def _queried_one(self, reader: Reader, document: Input, wanted: Wanting) -> Matches:
         if document.sketch is not None:
             return of_sketch(reader, document.sketch, wanted)
-        return answers(reader, adding.blobs_of(self._facets, [document]), wanted)[0]
+        return answers(reader, Blobs(self._facets, [document]), wanted)[0]
 
     def _sketch_differs(self) -> bool:
         """Whether what is stored is not what a sketch is."""

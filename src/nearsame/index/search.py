@@ -37,6 +37,7 @@ __all__ = [
     "matches_of",
     "mosts",
     "similar_pairs",
+    "sufficient",
 ]
 
 _EQUAL = Bound(EQUAL, 1, 1)
@@ -49,7 +50,8 @@ class Questioned:
     facets: Sequence[Facet]
     blobs: Sequence[bytes]
     shelf: BlobShelf
-    keys: Sequence[Keys]  # by facet
+    keys: Sequence[Keys]  # by facet that is searched by
+    searched: Sequence[int]  # which ones these are
 
     @cached_property
     def column_keys(self) -> Pairs:
@@ -92,18 +94,18 @@ class Resembling:
         """All that resemble a document, each once."""
         return list(dict.fromkeys(hit.number for hits in self.hits[at] for hit in hits))
 
-    def evidence(self, facets: Sequence[Facet], at: int, blob: bytes, numbers: Sequence[int]) -> "list[Likenesses]":
-        """What holds between a document, whose blob it is, and what resembles it."""
-        if all(number in self.places for number in numbers):
-            return evidence_of(facets, self.shelf, at, [self.places[number] for number in numbers])
-        shelf = BlobShelf(facets, [blob, *(self.rows[number].items for number in numbers)])
-        return evidence_of(facets, shelf, 0, range(1, len(numbers) + 1))
 
-
-def ask(facets: Sequence[Facet], blobs: Sequence[bytes]) -> Questioned:
-    """Make ready to ask about documents."""
+def ask(facets: Sequence[Facet], blobs: Sequence[bytes], searched: Sequence[int] | None = None) -> Questioned:
+    """Make ready to ask about documents, by some facets or all of them."""
     shelf = BlobShelf(facets, blobs)
-    return Questioned(facets, blobs, shelf, [facet.keys(shelf.items(number)) for number, facet in enumerate(facets)])
+    by = range(len(facets)) if searched is None else searched
+    return Questioned(facets, blobs, shelf, [facets[number].keys(shelf.items(number)) for number in by], by)
+
+
+def sufficient(facets: Sequence[Facet]) -> list[int]:
+    """By which facets all is found that any finds, of ranked answers: equal texts have equal items where they rank."""
+    ranking = _ranking(facets)
+    return [at for at, facet in enumerate(facets) if ranking is None or facet is ranking or not facet.implies(ranking)]
 
 
 def look_up(
@@ -115,7 +117,7 @@ def look_up(
     say, and are ranked by another one, are all looked at. In a crowd all this is bounded: see candidates.py.
     """
     limits = mosts(facets, most) if ranked else [most] * len(facets)
-    sets, others, is_cut = candidates(reader, asked.keys, limits, bound(most))
+    sets, others, is_cut = candidates(reader, asked.keys, [limits[number] for number in asked.searched], bound(most))
     rows = reader.rows(_distinct(pairs[1] for pairs in (*sets, *others)))
     hits = [[[] for _ in facets] for _ in asked.blobs]  # type: list[list[list[Hit]]]
     if not rows:
@@ -124,14 +126,14 @@ def look_up(
     shelf = BlobShelf(facets, [*asked.blobs, *(rows[number].items for number in numbers)])
     places = {number: len(asked.blobs) + at for at, number in enumerate(numbers)}
     copied: list[tuple[int, int, Hit]] = []  # document, facet, of a candidate that stands for others
-    for number, facet in enumerate(facets):
-        pairs = _merged(sets[number], others[number])
+    for number, of_sets, of_others in zip(asked.searched, sets, others, strict=True):
+        pairs = _merged(of_sets, of_others)
         if not pairs[0].size:
             continue
-        own = set(zip(*(part.tolist() for part in sets[number]), strict=True))
-        first = set(zip(*(part.tolist() for part in _first_of_each(sets[number])), strict=True))
+        own = set(zip(*(part.tolist() for part in of_sets), strict=True))
+        first = set(zip(*(part.tolist() for part in _first_of_each(of_sets)), strict=True))
         stands_for = most if limits[number] == most else bound(most)  # of the similar ones so many, the best
-        for at, hit, place in _verified(facet, shelf.items(number), pairs, places):
+        for at, hit, place in _verified(facets[number], shelf.items(number), pairs, places):
             is_copy = (at, hit.number) in own and same_items(facets, number, asked.blobs[at], rows[hit.number].items)
             is_first = not is_copy or (at, hit.number) in first
             hits[at][number].append(hit._replace(is_copy=is_copy, is_first=is_first))
@@ -146,9 +148,13 @@ def look_up(
 
 def mosts(facets: Sequence[Facet], most: int) -> list[int]:
     """Of documents with the same items, by facet, how many the best `most` can be among, or how many are looked at."""
-    ranking = next((facet for facet in facets if facet.measure), None)
+    ranking = _ranking(facets)
     is_ranked = (ranking is None or facet is ranking or facet.implies(ranking) for facet in facets)
     return [most if able else bound(most) for able in is_ranked]
+
+
+def _ranking(facets: Sequence[Facet]) -> Facet | None:
+    return next((facet for facet in facets if facet.measure), None)
 
 
 def _first_of_each(pairs: Pairs) -> Pairs:
@@ -273,13 +279,13 @@ class Likenesses(NamedTuple):
     distance: int | None
 
 
-def evidence_of(facets: Sequence[Facet], shelf: BlobShelf, at: int, others: Sequence[int]) -> list[Likenesses]:
-    """What holds between a row of a shelf and others."""
-    b = np.array(others, np.int64)
-    a = np.full(b.size, at, np.int64)
-    kinds: list[list[FoundBy]] = [[] for _ in others]
-    values: list[tuple[float | None, ReportedMeasure | Literal[""]]] = [(None, "")] * len(others)
-    distances: list[int | None] = [None] * len(others)
+def evidence_of(facets: Sequence[Facet], blob: bytes, rows: Sequence[Row]) -> list[Likenesses]:
+    """What holds between a document, whose blob it is, and others."""
+    shelf = BlobShelf(facets, [blob, *(row.items for row in rows)])
+    a, b = np.zeros(len(rows), np.int64), np.arange(1, len(rows) + 1)
+    kinds: list[list[FoundBy]] = [[] for _ in rows]
+    values: list[tuple[float | None, ReportedMeasure | Literal[""]]] = [(None, "")] * len(rows)
+    distances: list[int | None] = [None] * len(rows)
     for number, facet in enumerate(facets):
         items = shelf.items(number)
         scored = _scored(facet, facet.bound, items, a, b)

@@ -6,18 +6,57 @@ stand the columns that the index keeps (columns.py).
 """
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 
 import numpy as np
 
 from nearsame.arrow import Lists, UInt64s, frozen
 from nearsame.errors import StoreError
-from nearsame.index.facet import Facet
+from nearsame.index.facet import NOTHING, Batch, Facet, Input
 
-__all__ = ["BlobShelf", "behind", "pack", "same_items"]
+__all__ = ["BlobShelf", "Blobs", "WholeBlob", "behind", "pack", "same_items"]
 
 _WORD = 8
+
+
+class Blobs:
+    """The blobs of documents that came in; the items of a facet are made when they are asked for."""
+
+    def __init__(self, facets: Sequence[Facet], inputs: Sequence[Input]) -> None:
+        self._facets, self._inputs, self._batch = facets, inputs, Batch(inputs)
+        self._items: dict[int, list[UInt64s]] = {}
+
+    def of(self, numbers: Iterable[int]) -> list[bytes]:
+        """With the items of some facets only, and the columns that are kept."""
+        for number in numbers:
+            if number not in self._items:
+                self._items[number] = self._facets[number].items(self._batch)
+        none = [NOTHING] * len(self._inputs)
+        by_facet = (self._items.get(number, none) for number in range(len(self._facets)))
+        packed = (pack(self._facets, items) for items in zip(*by_facet, strict=True))
+        return [blob + document.columns for blob, document in zip(packed, self._inputs, strict=True)]
+
+    def whole(self, places: Sequence[int]) -> list[bytes]:
+        """Those of some documents with the items of all facets."""
+        some = Blobs(self._facets, [self._inputs[at] for at in places])
+        some._items = {number: [items[at] for at in places] for number, items in self._items.items()}
+        return some.of(range(len(self._facets)))
+
+
+class WholeBlob:
+    """The blob of a document that is stored, which is whole."""
+
+    def __init__(self, blob: bytes) -> None:
+        self._blob = blob
+
+    def of(self, _numbers: Iterable[int]) -> list[bytes]:
+        """With whichever items."""
+        return [self._blob]
+
+    def whole(self, places: Sequence[int]) -> list[bytes]:
+        """As often as it is asked for."""
+        return [self._blob] * len(places)
 
 
 def pack(facets: Sequence[Facet], items: Sequence[UInt64s]) -> bytes:
