@@ -105,6 +105,15 @@ def test_a_dry_run_writes_nothing_and_shows_pairs(source, tmp_path):
     assert "the same text" in done.stdout
 
 
+def test_a_dry_run_names_the_places_of_documents_of_one_id(tmp_path):
+    """Of files that each count anew the ids do not say which is which."""
+    for name in ("a", "b"):
+        write_jsonl(tmp_path / f"{name}.jsonl", [{"id": "0", "text": " ".join(words(60, 1))}])
+    done = run("dedup", tmp_path, "--dry-run")
+    places = {(line[:5], line[-15:]) for line in done.stdout.splitlines()}
+    assert {("  - 0", "b.jsonl, row 0"), ("  + 0", "a.jsonl, row 0")} <= {(sign, at.lstrip("/")) for sign, at in places}
+
+
 def test_without_a_place_to_write_to_nothing_is_done(source):
     """Neither -o nor --dry-run nor --json is an error that says so."""
     done = run("dedup", source)

@@ -134,7 +134,7 @@ def dedup(ctx: click.Context, /, **given: Any) -> int:
         report = console.Report(sys.stderr if to_stdout else sys.stdout)
         report.summary(stats, run.skipped, run.passed_over)
         if examples is not None:
-            report.examples(examples)
+            report.examples(examples, places=stats.repeated_ids > 0)
         elif place not in (None, "-"):
             report.written(place, folder=meaning(place).is_folder)
         if report_place:

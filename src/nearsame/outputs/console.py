@@ -115,25 +115,43 @@ class Report:
         text = printable(f"Written: {place.rstrip('/')}/" if folder else f"Written: {place}")
         self._console.print(Text(text), overflow="ignore", no_wrap=True, crop=False)
 
-    def examples(self, table: pa.Table) -> None:
-        """Removed documents and their witnesses, each with the passage where they first differ."""
+    def examples(self, table: pa.Table, *, places: bool = False) -> None:
+        """Removed documents and their witnesses, each with the passage where they first differ.
+
+        Args:
+            table: They, with their texts.
+            places: Whether sources and rows stand beside ids, which do not tell documents apart.
+        """
         if not table.num_rows:
             return
         self.line()
         self.line("Nothing was written. Some that would go (-), above their witnesses (+):")
         for pair in table.to_pylist():
             self.line()
-            self.pair(pair)
+            self.pair(pair, places=places)
 
-    def pair(self, pair: Mapping[str, Any], *, title: str = "", signs: str = "-+") -> None:
+    def pair(self, pair: Mapping[str, Any], *, title: str = "", signs: str = "-+", places: bool = False) -> None:
         """A document above its witness, from where they first differ."""
         same = "the same text" if pair["text"] == pair["witness_text"] else ""
         remark = ": ".join(filter(None, (title, same if not title else "")))
         self.line(f"{_similarity(pair)}   {remark}".rstrip(), style="bold")
         passages = window(clean(pair["text"]), clean(pair["witness_text"]))
-        for sign, name, passage in zip(signs, (pair["id"], pair["witness_id"]), passages, strict=True):
-            self.line(f"  {sign} {self._fit(clean(name), self._width - 4)}", style=_COLOURS[sign])
+        for sign, side, passage in zip(signs, ("", "witness_"), passages, strict=True):
+            name = self._named(pair, side, self._width - 4, place=places)
+            self.line(f"  {sign} {name}", style=_COLOURS[sign])
             self.line(f"    {self._fit(passage or '(no text)', self._width - 4)}", style="dim")
+
+    def _named(self, pair: Mapping[str, Any], side: str, width: int, *, place: bool) -> str:
+        """The id of a side; with its place, as far as that is known, which gives way to half of the width."""
+        name, source = clean(pair[f"{side}id"]), pair.get(f"{side}source")
+        if not place or source is None:
+            return self._fit(name, width)
+        row = f", row {pair[f'{side}row']:,}"
+        name = self._fit(name, width // 2)
+        room, source = width - cell_len(name) - 2 - len(row), clean(source)
+        if cell_len(source) > room:  # of a path the end says most
+            source = "..." + set_cell_size(source[::-1], max(room - 3, 0))[::-1].lstrip()
+        return f"{name}  {source}{row}"
 
     def heading(self, text: str) -> None:
         """A line that stands out, after an empty one."""
