@@ -118,6 +118,15 @@ def test_an_id_that_several_items_have_names_none_of_them(tmp_path: Path) -> Non
     assert [f"{tmp_path}/law.jsonl:0", "1", f"{tmp_path}/physics.jsonl:0", "2"] == items.ids
 
 
+def test_two_columns_of_one_name_are_refused(tmp_path: Path) -> None:
+    """A record has room for one of them."""
+    table = pa.table([pa.array(["a"]), pa.array(["b"])], names=["q", "q"])
+    (tmp_path / "items.csv").write_text("q,q\na,b\n", "utf-8")
+    for source in (table, tmp_path / "items.csv"):
+        with pytest.raises(ColumnError, match="has more than one column 'q'"):
+            _items(source)
+
+
 @pytest.mark.parametrize("wanted", [("answer",), ("answer", "choice")])
 def test_a_column_that_no_item_has_is_refused(tmp_path: Path, wanted: tuple[str, ...]) -> None:
     """With those that there are."""

@@ -26,7 +26,7 @@ from nearsame.kernels.records import ENDED, UNCLOSED, pass_record, split_records
 from nearsame.sources.base import MAX_RECORD, Annotations, Aside, Columns, Skip, Skipped, TextChange
 from nearsame.sources.columns import Chosen, choose, is_stringlike, records
 from nearsame.sources.delimited_types import typed
-from nearsame.sources.items import plain_records
+from nearsame.sources.items import plain_records, require_single
 from nearsame.sources.limits import longest, longest_copied, pass_by, too_long
 from nearsame.sources.parts import FilePart
 from nearsame.sources.streams import Block, RecordSpans, blocks, unread_rest, with_edits, without_bom, without_removed
@@ -74,6 +74,7 @@ class Delimited(FilePart):
                 pass_by(block, columns, skip, self.name)
                 continue
             good = _good(block, header, columns, skip, self.name)
+            require_single(header.names, self.name)
             names = [name for name in header.names if header.names.count(name) == 1]
             if len(good) and names:
                 self._refuse_header(header.names)

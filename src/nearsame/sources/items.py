@@ -20,7 +20,7 @@ from nearsame.errors import ColumnError, SourceError
 from nearsame.sources.base import NOT_UTF8, Columns, Part, Skip, Skipped
 from nearsame.sources.columns import is_stringlike
 
-__all__ = ["Items", "plain_records", "read_items", "require_known"]
+__all__ = ["Items", "plain_records", "read_items", "require_known", "require_single"]
 
 _ROWS = 1_000  # become Python values at once
 
@@ -57,7 +57,7 @@ def read_items(name: str, parts: Sequence[Part], columns: Columns, wanted: Seque
         skip: Who is told of what cannot be read.
 
     Raises:
-        ColumnError: The benchmark has none of the wanted columns, or no such ids.
+        ColumnError: The benchmark has none of the wanted columns, or no such ids, or two columns of one name.
         SourceError: A part does not hold records.
     """
     items, by_path, id_column = Items(name), any("." in one for one in wanted), columns.id
@@ -149,6 +149,7 @@ def _collect(column: str, value: Any, texts: dict[str, list[str]]) -> None:
 def plain_records(batch: pa.RecordBatch, positions: Rows, skip: Skip, source: str) -> Iterator[tuple[int, Any]]:
     """Rows as dicts, with their positions; one with a string that is not UTF-8 goes to `skip`."""
     names = [name for name, column in zip(batch.schema.names, batch.columns, strict=True) if _tells(column.type)]
+    require_single(names, source)
     chosen = batch.select(names)
     for start in range(0, len(chosen), _ROWS):
         some, places = chosen.slice(start, _ROWS), positions[start : start + _ROWS].tolist()
@@ -158,6 +159,17 @@ def plain_records(batch: pa.RecordBatch, positions: Rows, skip: Skip, source: st
             yield from _one_by_one(some, places, skip, source)
         else:
             yield from zip(places, records, strict=True)
+
+
+def require_single(names: Sequence[str], source: str) -> None:
+    """Refuse two columns of one name: a record has room for one, and the texts of the other would not be looked for.
+
+    Raises:
+        ColumnError: There are two.
+    """
+    for name, times in Counter(names).items():
+        if times > 1 and name:
+            raise ColumnError(f"{source} has more than one column {name!r}", hint="Give each a name of its own.")
 
 
 def _one_by_one(batch: pa.RecordBatch, places: list[int], skip: Skip, source: str) -> Iterator[tuple[int, Any]]:
