@@ -142,3 +142,22 @@ def test_what_was_decided_of_two_holds_for_their_copies_of_the_same_group(method
     assert () == ns.verify(tmp_path / "out", source=table).problems
     whole = ns.dedup(table, method=METHODS[method], decisions=apart)
     assert kept[:2] == whole.kept().column("id").to_pylist()
+
+
+@pytest.mark.parametrize("other", [2**64 - 1, 1])
+@pytest.mark.parametrize("kind", ["jsonl", "csv"])
+def test_hashes_of_64_bits_are_told_apart(tmp_path, kind, other):
+    """A double would hold neighbours as one number: they would be one group, and none the smaller one."""
+    numbers = [other, 2**64 - 2, 2**64 - 2]
+    rows = [{"id": str(at), "text": "one rose is a rose", "h": number} for at, number in enumerate(numbers)]
+    path = tmp_path / f"in.{kind}"
+    if kind == "csv":
+        path.write_text("".join(f"{row['id']},{row['text']},{row['h']}\n" for row in [{k: k for k in rows[0]}, *rows]))
+    else:
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    kept = ns.dedup(str(path), group_by="h").kept().column("h").to_pylist()
+    assert 2 == len(kept)
+    least = ns.dedup(str(path), keep="min:h").removed()
+    assert sorted(numbers)[1:] == sorted(int(number) for number in least.column("h").to_pylist())
+    path.write_text(path.read_text().replace(str(numbers[1]), "-1", 1))
+    assert ["1"] == ns.dedup(str(path), keep="min:h").kept().column("id").cast(pa.string()).to_pylist()

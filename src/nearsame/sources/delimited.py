@@ -186,8 +186,8 @@ class Delimited(FilePart):
             raise SourceError(message, hint=f"{hint} If this is its name, give it as --text-column.")
 
     def _order_types(self, columns: Columns) -> dict[str, pa.DataType]:
-        """Of each column the narrowest of int64, float64 and string that takes all its values."""
-        kinds = {name: [pa.int64(), pa.float64(), pa.string()] for name in columns.order}
+        """Of each column the narrowest of whole numbers, float64 and string that takes all its values."""
+        kinds = {name: [pa.int64(), pa.uint64(), pa.float64(), pa.string()] for name in columns.order}
         for block, header in self._blocks(lambda _: None, longest(columns)):
             good = _good(block, header, columns, lambda _: None, self.name)
             if len(good):

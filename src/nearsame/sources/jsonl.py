@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.json
 
 from nearsame.arrow import Rows
@@ -30,7 +31,15 @@ from nearsame.sources.base import BATCH_BYTES, Annotations, Columns, Skip, Skipp
 from nearsame.sources.codes import code_lists, json_type
 from nearsame.sources.columns import Chosen, assemble, bounded, choose, not_finite, why_not_utf8
 from nearsame.sources.json_keys import annotate_line
-from nearsame.sources.jsonvalues import UnreadableError, json_object, kind_of, row_values, table_of_lines
+from nearsame.sources.jsonvalues import (
+    TYPES,
+    UnreadableError,
+    json_object,
+    kinds_of,
+    row_values,
+    table_of_lines,
+    type_of,
+)
 from nearsame.sources.limits import longest, longest_copied, pass_by, too_long
 from nearsame.sources.parts import FilePart
 from nearsame.sources.streams import Block, RecordSpans, blocks, unread_rest, with_edits, without_bom, without_removed
@@ -42,7 +51,6 @@ __all__ = ["JsonLines"]
 _SNIFFED = 1_000
 _BLANKS = b" \t\r\n"
 _KEYS = (*(f'"{key}"'.encode() for key in ANNOTATIONS.names), b"\\u")  # the last: a key may be escaped
-_TYPES = {"bool": pa.bool_(), "int": pa.int64(), "float": pa.float64(), "string": pa.string()}
 
 
 @dataclass(frozen=True)
@@ -176,9 +184,7 @@ class JsonLines(FilePart):
         if kinds == {"mixed"}:
             hint = "Name a column of numbers, dates or texts."
             raise ColumnError(f"{self.name}: column {name!r} is of lists or objects, which have no order", hint=hint)
-        if kinds == {"int", "float"}:
-            return pa.float64()
-        return _TYPES[kinds.pop()] if len(kinds) == 1 else pa.string()
+        return type_of(kinds)
 
 
 def split_lines(data: bytes | bytearray, final: bool) -> RecordSpans:  # noqa: FBT001  (the signature that `blocks` calls)
@@ -366,13 +372,15 @@ def _slow(block: Block, good: Rows, plan: _Plan | None, skip: Skip, source: str)
 def _kinds(block: Block, name: str, most: int) -> set[str]:
     """The kinds of value that a key has in a block; of records longer than `most` it has none."""
     good = np.flatnonzero(block.records.ends - block.records.starts <= most)
-    for kind in ("int", "float", "string", "bool") if good.size == block.records.starts.size else ():
-        table = _table(block, pa.schema([(name, _TYPES[kind])]))
+    for kind in ("int", "large", "float", "string", "bool") if good.size == block.records.starts.size else ():
+        table = _table(block, pa.schema([(name, TYPES[kind])]))
         if table is not None:
-            return set() if table.column(name).null_count == len(table) else {kind}
+            values = table.column(name)
+            below = {"negative"} if kind == "int" and (pc.min(values).as_py() or 0) < 0 else set()
+            return set() if values.null_count == len(table) else {kind} | below
     objects = (json_object(block.raw(index)) for index in good.tolist() if block.passing is None)
     values = (record.get(name) for record in objects if isinstance(record, dict))
-    return {kind_of(value) for value in values if value is not None}
+    return set().union(*(kinds_of(value) for value in values if value is not None))
 
 
 def _passed(block: Block, removed: Rows, annotations: Annotations | TextChange | None) -> Iterable[Any]:

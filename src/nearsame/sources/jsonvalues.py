@@ -18,8 +18,11 @@ from nearsame.sources.codes import Coding, read_code, words_of
 from nearsame.sources.columns import Chosen, not_finite
 from nearsame.sources.kinds import table_of
 
-__all__ = ["UnreadableError", "json_object", "kind_of", "row_values", "table_of_lines"]
+__all__ = ["TYPES", "UnreadableError", "json_object", "kinds_of", "row_values", "table_of_lines", "type_of"]
 
+TYPES = {
+    "bool": pa.bool_(), "int": pa.int64(), "large": pa.uint64(), "float": pa.float64(), "string": pa.string()
+}  # fmt: skip
 _DEEPEST = 100  # levels of a record: at some thousand Arrow ends the process
 _STRING = re.compile(rb'"(?:[^"\\]|\\.)*"')
 _KINDS = {bool: "bool", int: "int", float: "float", str: "string"}
@@ -127,11 +130,23 @@ def _article(value: Any) -> str:
     return _NAMES.get(type(value), "null")
 
 
-def kind_of(value: Any) -> str:
-    """The kind of a value: bool, int, float, string or mixed."""
+def kinds_of(value: Any) -> set[str]:
+    """The kind of a value: bool, int (which may be negative), large, float, string or mixed."""
     if type(value) is int and not -(2**63) <= value < 2**63:
-        return "float"
-    return _KINDS.get(type(value), "mixed")
+        return {"large" if 0 < value < 2**64 else "float"}
+    kind = _KINDS.get(type(value), "mixed")
+    return {kind, "negative"} if kind == "int" and value < 0 else {kind}
+
+
+def type_of(kinds: set[str]) -> pa.DataType:
+    """The type that takes values of all these kinds; of a mixture, strings."""
+    if "negative" in kinds:
+        kinds = kinds - {"negative"} | ({"float"} if "large" in kinds else {"int"})
+    if kinds <= {"int", "large"}:
+        return TYPES["large" if "large" in kinds else "int"]
+    if kinds <= {"int", "large", "float"}:
+        return TYPES["float"]
+    return TYPES[min(kinds)] if len(kinds) == 1 else pa.string()
 
 
 def table_of_lines(data: bytes, name: str) -> pa.Table:
