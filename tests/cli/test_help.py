@@ -7,9 +7,11 @@ import os
 import re
 import typing
 from fractions import Fraction
+from pathlib import Path
 
 import click
 import pytest
+from click.shell_completion import ShellComplete
 
 from nearsame.cli.demo import KINDS
 from nearsame.cli.helping import MANY
@@ -195,3 +197,18 @@ def test_the_demo_knows_every_kind_of_its_corpus(root):
     """Each kind in the corpus has its words."""
     text = (root / "src/nearsame/demo/corpus.jsonl").read_text("utf-8")
     assert set(KINDS) == set(re.findall(r'"kind": "(\w+)"', text))
+
+
+@pytest.mark.parametrize(
+    ("typed", "begun", "expected"),
+    [
+        ([], "le", {"leaks"}),
+        (["leaks"], "--eval", {"--eval", "--eval-column", "--eval-id-column"}),
+        (["leaks", "--remove"], "", {"documents", "spans", "none"}),
+    ],
+)
+def test_a_shell_completes_commands_options_and_their_words(typed, begun, expected):
+    """By the name that README gives."""
+    shell = ShellComplete(commands, {}, "nearsame", "_NEARSAME_COMPLETE")
+    assert expected == {item.value for item in shell.get_completions(typed, begun)}
+    assert shell.complete_var in (Path(__file__).parents[2] / "README.md").read_text("utf-8")
