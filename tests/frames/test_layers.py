@@ -197,6 +197,29 @@ def test_lists_and_records_are_no_urls(spark, url):
             ns.dedup(table if engine else table.toArrow(), use="url", **engine)
 
 
+@pytest.mark.parametrize(
+    "asked", [{"use": "url,text"}, {"use": "url,text", "group_by": "host"}, {"keep": "newest:date"}]
+)
+def test_what_is_no_utf8_beside_the_text_stops_nobody(spark, asked):
+    """A URL is known by its bytes, and a date is none: as on one machine."""
+    odd = "cast(concat(cast('{}' as binary), unhex(if(number % 2 = 0, 'FF', 'FE'))) as string)"
+    columns = ["number", "id", "text", f"{odd.format('http://a.org/')} as url"]
+    columns.append(f"if(number % 3 = 0, {odd.format('2020')}, '2021-05-06') as date")
+    frame = spark.createDataFrame(crawl(23)).selectExpr(*columns)
+    there = ns.dedup(frame, method=METHOD, engine=ns.Spark(spark, driver_bytes=0), **asked)
+    source = frame.selectExpr("* except (url, date)", "cast(url as binary) as url", "cast(date as binary) as date")
+    table = source.toArrow()
+    for name in ("url", "date"):  # strings as a careless writer makes them
+        chunks = [pa.Array.from_buffers(pa.string(), len(one), one.buffers()) for one in table.column(name).chunks]
+        table = table.set_column(table.column_names.index(name), name, pa.chunked_array(chunks))
+    here = ns.dedup(table, method=METHOD, ties="content", **asked)
+    lines = [sorted(map(repr, rows.select(["id", "witness_id", "similarity", "measure"]).to_pylist()))
+             for rows in (here.removals, there.removals.toArrow())]  # fmt: skip
+    assert lines[0] == lines[1]
+    assert here.stats.record().get("layers") == there.stats.record().get("layers")
+    there.release()
+
+
 def test_redirects_that_lead_on_must_fit_into_what_is_broadcast(spark):
     """With their size, and what to do."""
     chain = [{"url": f"http://a.org/{number}", "redirect": f"/{number + 1}", "text": "t"} for number in range(9)]

@@ -17,6 +17,7 @@ from nearsame.errors import ConfigError
 from nearsame.flow.evidence import PageFacts
 from nearsame.recipes.choices import OwnLayer
 from nearsame.sources import Columns
+from nearsame.sources.columns import strings
 from nearsame.sources.reading import Reading
 from nearsame.stages.pairs.evidence import LEAST_MIRRORED, hosts, paths, same
 
@@ -70,9 +71,10 @@ class FrameFacts:
         nothing = cast("Reading", _Read(columns, pa.table({name: pa.array([], pa.string()) for name in beside})))
         return cls(PageFacts(nothing, recipe, required=True), beside)
 
-    def here(self, batch: Mapping[str, pa.Array]) -> PageFacts:
-        """The facts of some documents: of each its columns."""
-        read = _Read(self.facts.reading.columns, pa.table(dict(batch)))
+    def here(self, *batches: Mapping[str, pa.Array]) -> PageFacts:
+        """The facts of some documents: of each its columns, which may be no UTF-8."""
+        known = {name: pa.chunked_array([strings(batch[name]) for batch in batches]) for name in self.beside}
+        read = _Read(self.facts.reading.columns, pa.table(known))
         return replace(self.facts, reading=cast("Reading", read))
 
     def following(self, documents: Any, verbs: Verbs) -> "FrameFacts":
@@ -168,10 +170,8 @@ class _Speaking:
 
     def _of(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         size = len(batch)
-        facts = self.facts.here({
-            name: pa.chunked_array([batch.column(f"{side}_{own}") for side in "ab"])
-            for name, own in self.facts.beside.items()
-        })  # fmt: skip
+        both = ({name: batch.column(f"{side}_{own}") for name, own in self.facts.beside.items()} for side in "ab")
+        facts = self.facts.here(*both)
         rows = np.arange(size)
         holds = {name: np.asarray(batch.column(name).to_numpy(zero_copy_only=False), np.bool_) for name in _HOLDS}
         found = facts.evidence(rows, rows + size, holds)

@@ -46,7 +46,7 @@ def _changed(
 
 
 def _dated(written: pa.Array) -> pa.Array:
-    return pa.array(moments(written.to_pylist()), pa.int64())
+    return pa.array(moments(written.cast(pa.large_binary()).to_pylist()), pa.int64())
 
 
 def unread_dates(sides: tuple[Any, ...], about: Any, keep: Keep) -> tuple[str, ...]:

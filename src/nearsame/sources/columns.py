@@ -37,6 +37,7 @@ __all__ = [
     "pieces",
     "plain_values",
     "records",
+    "strings",
     "why_not_utf8",
 ]
 
@@ -166,7 +167,7 @@ def records(  # noqa: PLR0913, PLR0917  (what is read, from where, as what)
         codes, bad = None, dict[int, str]()
         if chosen.codes is not None:
             codes, bad = code_lists(column[chosen.codes.name], chosen.codes, source, is_first=0 in all_places[:1])
-        extras = {name: _strings(column[name]) for name in chosen.beside}
+        extras = {name: strings(column[name]) for name in chosen.beside}
         record_batch = assemble(
             positions, ids, texts, orders=orders, items=items, vectors=vectors, codes=codes, beside=extras
         )
@@ -321,8 +322,8 @@ def _ids(column: pa.Array, name: str, source: str, option: str = "") -> pa.Array
     return pa.array(list(values), pa.string())
 
 
-def _strings(column: pa.Array) -> pa.Array:
-    """What is known besides the content, as strings; what has none, as lists and records, says nothing."""
+def strings(column: pa.Array) -> pa.Array:
+    """What is known besides the content, as strings that are UTF-8; what has none, as lists and records, is null."""
     with contextlib.suppress(ColumnError):
         return _ids(column, "", "")
     return pa.nulls(len(column), pa.string())

@@ -259,3 +259,16 @@ def test_a_column_of_any_source_decides(keep, kept):
     )
     for given_frame in (frame, frame.with_columns(pl.col("when").cast(pl.Categorical))):
         assert [kept] == ns.dedup(given_frame, keep=keep).kept()["id"].to_list()
+
+
+def test_a_date_that_is_no_utf8_is_none() -> None:
+    """As any text that is no date: it comes last, and is counted."""
+    written = [b"2020-01-01", b"2020\xff", None, b"1970"]
+    offsets = pa.array([0, 10, 15, 15, 19], pa.int32()).buffers()[1]
+    valid = pa.array([True, True, False, True]).buffers()[1]
+    data = pa.py_buffer(b"".join(value or b"" for value in written))
+    dates = pa.chunked_array([pa.Array.from_buffers(pa.string(), 4, [valid, offsets, data])])
+    expected = [1_577_836_800_000_000, None, None, 0]
+    values, (note,) = readable(Policy("newest", "date"), dates)
+    assert expected == values.to_pylist()
+    assert "1 of 3 values" in note

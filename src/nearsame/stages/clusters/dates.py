@@ -35,14 +35,19 @@ def _forms() -> tuple[re.Pattern[str], ...]:
     return tuple(re.compile(form, re.ASCII) for form in _FORMS)
 
 
-def moments(texts: Iterable[str | None]) -> list[int | None]:
+def moments(texts: Iterable[bytes | str | None]) -> list[int | None]:
     """Microseconds since 1970 of dates and times; None for what is none.
 
     Example:
         >>> moments(["1970", "1.1.1970", "Thu, 01 Jan 1970 00:00:00 GMT", "19700101000000", "1/2/1970"])
         [0, 0, 0, 0, None]
     """
-    return [_moment((text or "").strip()) for text in texts]
+    return [_moment(_said(text).strip()) for text in texts]
+
+
+def _said(text: bytes | str | None) -> str:
+    """What is written there; in place of what is no UTF-8, something that stands in no date."""
+    return text.decode("utf-8", "replace") if isinstance(text, bytes) else text or ""
 
 
 def _moment(text: str) -> int | None:

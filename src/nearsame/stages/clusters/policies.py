@@ -174,7 +174,7 @@ def readable(policy: Policy, values: pa.ChunkedArray) -> tuple[pa.ChunkedArray, 
         return comparable, ()
     given = len(values) - values.null_count
     if _is_text(values.type):
-        given -= pc.sum(pc.equal(pc.utf8_trim_whitespace(_plain(values)), "")).as_py() or 0
+        given -= pc.sum(pc.equal(pc.ascii_trim_whitespace(_plain(values)), "")).as_py() or 0
     return comparable, unread_dates(policy, given, len(comparable) - comparable.null_count)
 
 
@@ -264,7 +264,7 @@ def _comparable(values: pa.ChunkedArray, *, dates: bool) -> pa.ChunkedArray:
         values = pc.if_else(pc.is_nan(values), pa.scalar(None, values.type), values)
     if not dates or not _is_text(values.type):
         return values
-    return pa.chunked_array([pa.array(moments(values.to_pylist()), pa.int64())])
+    return pa.chunked_array([pa.array(moments(values.cast(pa.large_binary()).to_pylist()), pa.int64())])
 
 
 def _plain(values: pa.ChunkedArray) -> pa.ChunkedArray:
