@@ -4,7 +4,6 @@ import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -12,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from nearsame.api import Pairs, Result, dedup, pairs
+from nearsame.dataclass import dataclass
 from nearsame.errors import SourceError
 from nearsame.files.remote import at_hand
 from nearsame.flow.calls import KEY, names_again

@@ -32,17 +32,18 @@ OURS = {  # at most so many modules of ours; each costs some .4 ms of every star
     "index query": 202,
 }
 PROGRAM = """
-import json, sys
+import dataclasses, json, sys
 from nearsame.cli.main import main
 try:
     main()
 except SystemExit as end:
-    print(json.dumps([end.code, sorted(sys.modules)]))
+    by_python = [name for name, each in sys.modules.items() if vars(each).get("dataclass") is dataclasses.dataclass]
+    print(json.dumps([end.code, sorted(sys.modules), sorted(by_python)]))
 """
 
 
 def loaded(folder, arguments):
-    """The exit code of a command in a process of its own, and the modules that it has loaded at its end."""
+    """The exit code of a command in a process of its own, what it loaded, and what of that uses Python's dataclass."""
     command = [sys.executable, "-c", PROGRAM, *arguments]
     run = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
     return json.loads(run.stdout.splitlines()[-1])
@@ -65,7 +66,7 @@ def folder(tmp_path_factory):
 def test_a_command_loads_nothing_heavy_that_it_does_not_use(name, folder, tmp_path):
     """Neither what is optional, nor what was installed beside it, nor the compiler where kernels are built."""
     arguments = [each if each != "out" else str(tmp_path / "out") for each in COMMANDS[name]]
-    code, modules = loaded(folder, arguments)
+    code, modules, _ = loaded(folder, arguments)
     assert (True, set()) == (code in {0, 1}, HEAVY & set(modules))
 
 
@@ -73,14 +74,23 @@ def test_a_command_loads_nothing_heavy_that_it_does_not_use(name, folder, tmp_pa
 def test_a_command_loads_few_modules_of_ours(name, folder, tmp_path):
     """A start is mostly imports: what a command needs for one small thing stands apart from what nobody asked for."""
     arguments = [each if each != "out" else str(tmp_path / "out") for each in COMMANDS[name]]
-    _, modules = loaded(folder, arguments)
+    _, modules, _ = loaded(folder, arguments)
     ours = [module for module in modules if module.partition(".")[0] == "nearsame"]
     assert len(ours) <= OURS[name], ours
 
 
+@pytest.mark.parametrize("name", OURS)
+def test_a_command_compiles_no_methods_that_it_does_not_use(name, folder, tmp_path):
+    """Of a hundred classes of data: only kernels, whose sources are built, have Python's own."""
+    arguments = [each if each != "out" else str(tmp_path / "out") for each in COMMANDS[name]]
+    _, _, by_python = loaded(folder, arguments)
+    ours = [module for module in by_python if module.startswith("nearsame.")]
+    assert [] == [module for module in ours if not module.startswith(("nearsame.kernels.", "nearsame.dataclass"))]
+
+
 def test_a_run_loads_no_other_command_and_no_other_method(folder, tmp_path):
     """Nor what reads other formats or draws progress."""
-    _, modules = loaded(folder, ["dedup", "texts.jsonl", "-o", str(tmp_path / "out")])
+    _, modules, _ = loaded(folder, ["dedup", "texts.jsonl", "-o", str(tmp_path / "out")])
     others = {"nearsame.cli.urls", "nearsame.cli.serve", "nearsame.flow.code_steps", "nearsame.sources.mhtml"}
     others |= {"nearsame.outputs.live", "rich.progress", "pyarrow.csv", "pyarrow.orc"}
     assert set() == others & set(modules)

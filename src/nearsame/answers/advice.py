@@ -1,7 +1,8 @@
 """What judged pairs say of the setting to choose: frozen, JSON-able, plain data."""
 
-from dataclasses import dataclass
 from typing import Any, NamedTuple
+
+from nearsame.dataclass import dataclass
 
 __all__ = ["Advice", "Judgement", "Ranged", "Trade", "Tried"]
 

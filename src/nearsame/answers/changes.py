@@ -1,7 +1,8 @@
 """What two runs decided differently: frozen, JSON-able."""
 
-from dataclasses import dataclass
 from typing import Literal
+
+from nearsame.dataclass import dataclass
 
 __all__ = ["ChangedDocument", "RunChanges", "WhyChanged"]
 

@@ -1,11 +1,12 @@
 """What compare and explain say: frozen, JSON-able, plain data that templates only print."""
 
 import dataclasses
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from typing import Any
 
 from nearsame.answers.in_notebooks import InNotebooks
+from nearsame.dataclass import dataclass
 from nearsame.recipes.choices import MeasureName
 
 __all__ = ["ComparedText", "Comparison", "Explanation", "Measured", "Passage", "Step"]

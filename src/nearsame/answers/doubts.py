@@ -1,8 +1,7 @@
 """Pairs as one looks at them to decide: of a finished run, a document that goes, and the one that it goes for."""
 
-from dataclasses import dataclass
-
 from nearsame.answers.reports import SeenDocument
+from nearsame.dataclass import dataclass
 from nearsame.recipes.choices import ReportedMeasure
 
 __all__ = ["Doubt", "Undecided"]

@@ -1,11 +1,12 @@
 """What plan and evaluate say: frozen, JSON-able, plain data that templates and pictures only print."""
 
 import dataclasses
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, NamedTuple
 
 from nearsame.answers.advice import Advice
 from nearsame.answers.in_notebooks import InNotebooks
+from nearsame.dataclass import dataclass
 from nearsame.files.inputs import Inputs
 from nearsame.recipes.choices import JudgedBy
 

@@ -1,9 +1,10 @@
 """Pairs for people to judge: what a file of labels begins as."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import pyarrow as pa
 
+from nearsame.dataclass import dataclass
 from nearsame.files.inputs import Inputs
 
 __all__ = ["ToLabel"]

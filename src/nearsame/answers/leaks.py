@@ -1,8 +1,10 @@
 """What a search for leaks counts: of all benchmarks, and of each."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
+
+from nearsame.dataclass import dataclass
 
 __all__ = ["BenchmarkCounts", "LeakStats", "RemovedLeaks"]
 

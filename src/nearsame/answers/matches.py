@@ -2,10 +2,11 @@
 
 import dataclasses
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal, get_args
 
 from nearsame.answers.in_notebooks import InNotebooks
+from nearsame.dataclass import dataclass
 from nearsame.recipes.choices import ReportedMeasure, StoreKind
 
 __all__ = [

@@ -5,10 +5,11 @@
 """
 
 import dataclasses
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Literal
 
 from nearsame.answers.changes import RunChanges
+from nearsame.dataclass import dataclass
 from nearsame.files.inputs import Inputs
 from nearsame.recipes.choices import ReportedMeasure
 

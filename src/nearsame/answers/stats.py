@@ -2,9 +2,10 @@
 
 import dataclasses
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal, NamedTuple
 
+from nearsame.dataclass import dataclass
 from nearsame.recipes.choices import AuditedMeasure, AuditedThing, ConfirmedBy, ReportedMeasure
 
 __all__ = ["NUM_HOSTS", "NUM_LARGEST", "Audit", "Below", "Component", "Share", "Stats", "compared_by"]

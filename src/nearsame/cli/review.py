@@ -4,12 +4,12 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from nearsame.cli import options
+from nearsame.dataclass import dataclass
 from nearsame.errors import ConfigError
 
 if TYPE_CHECKING:

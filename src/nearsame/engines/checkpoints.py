@@ -14,7 +14,6 @@ import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
@@ -22,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from nearsame.dataclass import dataclass
 from nearsame.engines.space import mishaps, read_batches, write_batches
 from nearsame.errors import WorkdirError
 from nearsame.files.placing import sync

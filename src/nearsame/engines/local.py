@@ -13,7 +13,7 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import islice, takewhile
 from pathlib import Path
 from typing import Any, TypeVar
@@ -24,6 +24,7 @@ import pyarrow as pa
 
 from nearsame import arrow, schemas
 from nearsame.arrow import Rows
+from nearsame.dataclass import dataclass
 from nearsame.engines.base import Fold, Stage
 from nearsame.engines.checkpoints import Batches, Checkpoints, tallies_of, with_tallies
 from nearsame.engines.meeting import apart, assemble, same_features, take_lists

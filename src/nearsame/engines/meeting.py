@@ -7,7 +7,6 @@
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 from typing import Any
@@ -18,6 +17,7 @@ import pyarrow as pa
 
 from nearsame import arrow, schemas
 from nearsame.arrow import Rows
+from nearsame.dataclass import dataclass
 from nearsame.engines.space import Space
 from nearsame.kernels import buckets as kernel
 from nearsame.kernels.buckets import Entries

@@ -8,9 +8,9 @@
 import glob
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from nearsame.dataclass import dataclass
 from nearsame.errors import SourceError
 
 __all__ = ["Files", "Inputs", "is_address", "is_folder", "local_paths", "local_stamp", "names_of", "no_path", "several"]

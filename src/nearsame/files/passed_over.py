@@ -3,9 +3,10 @@
 import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import PurePosixPath
 
+from nearsame.dataclass import dataclass
 from nearsame.files.compressions import COMPRESSIONS
 from nearsame.installation import install_command
 

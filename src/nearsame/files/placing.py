@@ -13,7 +13,6 @@ import errno
 import fcntl
 import os
 import re
-import secrets
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -103,7 +102,7 @@ def _left(place: Path) -> list[Path]:
 
 def _locked_home(place: Path) -> tuple[Path, int]:
     while True:
-        home = place.with_name(f".{place.name}.{secrets.token_hex(4)}{_PARTIAL}")
+        home = place.with_name(f".{place.name}.{os.urandom(4).hex()}{_PARTIAL}")
         home.mkdir()
         try:
             lock = os.open(home, os.O_RDONLY)

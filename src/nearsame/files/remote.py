@@ -12,16 +12,15 @@
 
 import json
 import os
-import secrets
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from nearsame.dataclass import dataclass
 from nearsame.errors import NearSameError, OutputError, SourceError
 from nearsame.files.inputs import is_address, local_paths
 from nearsame.files.systems import filesystem, mishaps
@@ -122,7 +121,7 @@ class Remote:
     def beside(self) -> str:
         """A free, hidden path in the same folder."""
         folder, _, name = self.path.rpartition("/")
-        return f"{folder}/.{name}.{secrets.token_hex(4)}{_PARTIAL}"
+        return f"{folder}/.{name}.{os.urandom(4).hex()}{_PARTIAL}"
 
     def kind(self) -> str | None:
         """`file`, `directory`, or None where nothing is."""
@@ -249,7 +248,7 @@ class Upload:
             return
         if not replace:
             raise FileExistsError(place.url)
-        stage = f".{secrets.token_hex(4)}{_PARTIAL}"
+        stage = f".{os.urandom(4).hex()}{_PARTIAL}"
         self._upload(f"{stage}/")
         place.say({"complete": False, "replaced_by": stage})
         finish(place)

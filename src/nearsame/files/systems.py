@@ -12,10 +12,10 @@ import os
 import re
 import weakref
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
+from nearsame.dataclass import dataclass
 from nearsame.errors import MissingExtraError, NearSameError, SourceError
 from nearsame.files.inputs import local_stamp
 from nearsame.installation import install_command

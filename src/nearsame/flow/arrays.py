@@ -6,7 +6,7 @@
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -15,6 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from nearsame.arrow import Rows
+from nearsame.dataclass import dataclass
 from nearsame.engines.base import Machine
 from nearsame.errors import ConfigError
 from nearsame.flow.corpus import Met, Question, State

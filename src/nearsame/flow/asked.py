@@ -8,7 +8,6 @@
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
-from dataclasses import dataclass
 from fractions import Fraction
 from importlib import import_module
 from typing import Any, NamedTuple, Self, get_args
@@ -19,6 +18,7 @@ import pyarrow.compute as pc
 
 from nearsame.answers.matches import Match, Matches
 from nearsame.arrow import Mask, Rows
+from nearsame.dataclass import dataclass
 from nearsame.recipes.choices import ReportedMeasure
 from nearsame.recipes.given import Number
 from nearsame.recipes.methods import METHODS, Method

@@ -6,13 +6,14 @@
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
 
 from nearsame import schemas
 from nearsame.arrow import Mask, Rows
+from nearsame.dataclass import dataclass
 from nearsame.engines.base import Machine
 from nearsame.flow.rereading import Left, changed
 from nearsame.flow.steps import steps

@@ -6,7 +6,7 @@
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, Generic, Literal, NamedTuple, Protocol, Self, TypeVar
@@ -14,6 +14,7 @@ from typing import Any, Generic, Literal, NamedTuple, Protocol, Self, TypeVar
 import pyarrow as pa
 
 from nearsame.arrow import Rows
+from nearsame.dataclass import dataclass
 from nearsame.flow.steps import OneSide, Steps
 from nearsame.recipes.choices import ClusterKind
 from nearsame.recipes.methods import Method

@@ -8,7 +8,7 @@
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial, reduce
 from itertools import pairwise
 from typing import NamedTuple, cast
@@ -17,6 +17,7 @@ import numpy as np
 
 from nearsame import arrow
 from nearsame.arrow import Rows
+from nearsame.dataclass import dataclass
 from nearsame.flow.instead import Ruling, Trial, cpu_seconds, recall_of, spread, tried
 from nearsame.flow.runs import Run
 from nearsame.flow.spelling import ShingleSpelling

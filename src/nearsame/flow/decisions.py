@@ -9,7 +9,6 @@
 import json
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from hashlib import blake2b
 from itertools import groupby
@@ -21,6 +20,7 @@ import pyarrow.compute as pc
 
 from nearsame import arrow
 from nearsame.arrow import Mask, Rows
+from nearsame.dataclass import dataclass
 from nearsame.errors import ConfigError
 from nearsame.files.inputs import no_path
 from nearsame.kernels import deciding

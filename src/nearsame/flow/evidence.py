@@ -8,7 +8,6 @@
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, Protocol, runtime_checkable
 from urllib.parse import urljoin
@@ -18,6 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nearsame.arrow import Mask, Rows
+from nearsame.dataclass import dataclass
 from nearsame.errors import MissingExtraError
 from nearsame.installation import install_command
 from nearsame.recipes.urls import DEGREES, CanonicalUrl, Degree

@@ -1,13 +1,14 @@
 """What a call of `dedup` or `pairs` asks for, before anything is read: by which recipe, of which columns, where."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Any, Self
 
 import pyarrow as pa
 
 from nearsame.clock import Clock
+from nearsame.dataclass import dataclass
 from nearsame.engines.checkpoints import Checkpoints
 from nearsame.engines.local import Local
 from nearsame.engines.space import num_bytes

@@ -5,7 +5,7 @@
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -15,6 +15,7 @@ from nearsame import schemas
 from nearsame.answers.stats import Stats
 from nearsame.arrow import Rows
 from nearsame.clock import Clock
+from nearsame.dataclass import dataclass
 from nearsame.errors import ConfigError
 from nearsame.files.inputs import Inputs
 from nearsame.flow.runs import Run

@@ -15,7 +15,7 @@
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -25,6 +25,7 @@ import pyarrow.compute as pc
 from nearsame import schemas
 from nearsame.arrow import Mask, Rows
 from nearsame.clock import Clock
+from nearsame.dataclass import dataclass
 from nearsame.engines.base import Machine
 from nearsame.errors import ConfigError
 from nearsame.flow.arrays import Arrays, groups_of, names_of, placed

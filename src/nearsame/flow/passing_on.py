@@ -5,12 +5,13 @@
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Self
 
 import numpy as np
 
 from nearsame.arrow import Mask, Rows
+from nearsame.dataclass import dataclass
 from nearsame.flow.decisions import Before, Located, Standings, by_rank, meets
 from nearsame.stages.clusters.apart import Apart
 from nearsame.stages.clusters.keepers import Decided

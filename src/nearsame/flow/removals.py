@@ -4,7 +4,6 @@
 2. Columns that not every run has (`layer`, `via_…`, `evidence`, `same_host`) stand behind those that every run has.
 """
 
-from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
 
@@ -16,6 +15,7 @@ import pyarrow.compute as pc
 from nearsame.answers.stats import NUM_LARGEST, Stats, compared_by
 from nearsame.arrow import Mask, Rows
 from nearsame.clock import Clock
+from nearsame.dataclass import dataclass
 from nearsame.flow import kept, pipeline
 from nearsame.flow.arrays import Arrays
 from nearsame.flow.corpus import Question, State

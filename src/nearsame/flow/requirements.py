@@ -4,10 +4,10 @@
 2. Where there was nothing to find, every requirement is met.
 """
 
-from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 from nearsame.answers.stats import Audit
+from nearsame.dataclass import dataclass
 from nearsame.errors import ConfigError, RequirementError
 
 __all__ = ["Requirements"]

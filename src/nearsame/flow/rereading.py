@@ -4,7 +4,7 @@
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Self
 
 import numpy as np
@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 
 from nearsame import schemas
 from nearsame.arrow import Mask, Rows
+from nearsame.dataclass import dataclass
 from nearsame.errors import SourceError
 from nearsame.sources.reading import Reading
 

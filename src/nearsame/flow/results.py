@@ -6,7 +6,7 @@
    (frames/removals.py, frames/runs.py).
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from nearsame.answers.stats import Audit, Stats
+from nearsame.dataclass import dataclass
 from nearsame.errors import ConfigError
 from nearsame.files.passed_over import PassedOver
 from nearsame.flow.kept import Choices

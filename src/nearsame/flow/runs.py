@@ -7,7 +7,7 @@
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from nearsame._version import __version__
 from nearsame.answers.stats import NUM_HOSTS, Stats, compared_by
 from nearsame.arrow import Rows
 from nearsame.clock import Clock
+from nearsame.dataclass import dataclass
 from nearsame.files.inputs import Files, Inputs, names_of
 from nearsame.files.passed_over import PassedOver
 from nearsame.flow.arrays import Arrays

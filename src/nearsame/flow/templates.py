@@ -9,7 +9,7 @@
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -18,6 +18,7 @@ import numpy.typing as npt
 from nearsame import arrow
 from nearsame.arrow import Mask, Rows
 from nearsame.clock import Clock
+from nearsame.dataclass import dataclass
 from nearsame.flow.arrays import Arrays
 from nearsame.flow.corpus import State
 from nearsame.flow.runs import Run

@@ -8,7 +8,7 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
@@ -19,6 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nearsame import schemas
+from nearsame.dataclass import dataclass
 from nearsame.engines.spark.mapping import ddl
 from nearsame.engines.spark.reading import Given
 from nearsame.engines.spark.verbs import Verbs

@@ -7,7 +7,7 @@
    A document that goes is compared with its witness besides: that is the partner which stays.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from itertools import accumulate
 from typing import Any
@@ -19,6 +19,7 @@ import pyarrow as pa
 from nearsame import arrow
 from nearsame.answers.stats import Audit, Share
 from nearsame.arrow import Rows
+from nearsame.dataclass import dataclass
 from nearsame.flow.audits import (
     NUM_RECHECKED,
     Sampling,

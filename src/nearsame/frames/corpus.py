@@ -5,11 +5,12 @@
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
 from nearsame import schemas
+from nearsame.dataclass import dataclass
 from nearsame.engines.spark.ordering import numbered
 from nearsame.engines.spark.verbs import Verbs
 from nearsame.errors import ConfigError, SourceError

@@ -6,7 +6,7 @@
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple, Self
 
@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from nearsame.arrow import Mask, Rows
+from nearsame.dataclass import dataclass
 from nearsame.flow.corpus import State
 from nearsame.flow.decisions import NO_COPY, UNCHOSEN, Answers, Decisions, Located, Standings
 from nearsame.frames.documents import GROUP

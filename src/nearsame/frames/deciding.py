@@ -5,10 +5,11 @@
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from nearsame.answers.stats import Component
+from nearsame.dataclass import dataclass
 from nearsame.engines.space import num_bytes
 from nearsame.flow.corpus import Question, State
 from nearsame.frames.one_task import DECISIONS, NumberedQuestion, here, told

@@ -7,7 +7,7 @@
 """
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 
 from nearsame.answers.stats import Stats
 from nearsame.arrow import Rows
+from nearsame.dataclass import dataclass
 from nearsame.engines.space import num_bytes
 from nearsame.engines.spark.metering import described
 from nearsame.engines.spark.plans import UNKNOWN_BYTES, known_bytes

@@ -9,9 +9,10 @@
 import os
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
+from nearsame.dataclass import dataclass
 from nearsame.engines.spark.crossing import taken
 from nearsame.engines.spark.plans import changing
 from nearsame.engines.spark.reading import UNREAD, Given, is_frame

@@ -8,13 +8,14 @@
    those that a guess brings together, and those that are left, are read for what the method compares.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, reduce
 from typing import Any, NamedTuple
 
 import pyarrow as pa
 
 from nearsame.clock import Clock
+from nearsame.dataclass import dataclass
 from nearsame.engines.spark.verbs import Verbs
 from nearsame.errors import ConfigError
 from nearsame.flow.corpus import Met, Question, State

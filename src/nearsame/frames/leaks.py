@@ -7,7 +7,6 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,6 +18,7 @@ import pyarrow.compute as pc
 
 from nearsame import schemas
 from nearsame.arrow import Rows
+from nearsame.dataclass import dataclass
 from nearsame.engines.base import Stage
 from nearsame.engines.spark.failures import CHANGED, STEADY, plainly
 from nearsame.engines.spark.plans import roots

@@ -7,7 +7,7 @@
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ import pyarrow as pa
 
 from nearsame import arrow, schemas
 from nearsame.answers.stats import Component
+from nearsame.dataclass import dataclass
 from nearsame.engines.local import Local
 from nearsame.engines.space import least_memory, num_bytes
 from nearsame.flow.corpus import Question

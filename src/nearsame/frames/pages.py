@@ -5,12 +5,12 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
 
 from nearsame import schemas
+from nearsame.dataclass import dataclass
 from nearsame.engines.spark.verbs import Verbs
 from nearsame.sources import Columns
 from nearsame.sources.page_records import as_pages

@@ -6,10 +6,10 @@
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from nearsame.dataclass import dataclass
 from nearsame.engines.spark.failures import CHANGED
 from nearsame.frames.corpus import FEW_ROWS
 from nearsame.frames.documents import FrameSide

@@ -5,13 +5,14 @@
 """
 
 from abc import ABC, abstractmethod
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from functools import cached_property, reduce
 from typing import Any
 
 import pyarrow as pa
 
 from nearsame.answers.stats import NUM_LARGEST, Stats, compared_by
+from nearsame.dataclass import dataclass
 from nearsame.engines.spark.failures import plainly
 from nearsame.engines.spark.metering import described
 from nearsame.errors import ConfigError, SourceError

@@ -3,12 +3,13 @@
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from typing import Any
 
 from nearsame.answers.stats import Audit
 from nearsame.clock import Clock
+from nearsame.dataclass import dataclass
 from nearsame.engines.base import Stage
 from nearsame.engines.spark.failures import plainly
 from nearsame.engines.spark.metering import described

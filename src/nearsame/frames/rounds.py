@@ -8,13 +8,14 @@
 4. Witnesses are found when all keepers are known.
 """
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from nearsame.answers.stats import Component
+from nearsame.dataclass import dataclass
 from nearsame.engines.space import num_bytes
 from nearsame.engines.spark.stars import least_of_component
 from nearsame.flow.corpus import State

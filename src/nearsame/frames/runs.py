@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,6 +12,7 @@ import pyarrow as pa
 from nearsame._version import __version__
 from nearsame.answers.stats import Stats, compared_by
 from nearsame.clock import Clock
+from nearsame.dataclass import dataclass
 from nearsame.engines.spark.failures import plainly
 from nearsame.engines.spark.plans import roots
 from nearsame.engines.spark.verbs import Verbs

@@ -6,13 +6,13 @@
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from nearsame import arrow
+from nearsame.dataclass import dataclass
 from nearsame.kernels import deciding
 from nearsame.kernels.deciding import Work
 from nearsame.kernels.scores import Bound

@@ -8,7 +8,6 @@
 import hashlib
 import zlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Any
 
@@ -16,6 +15,7 @@ import numpy as np
 
 from nearsame.answers.matches import Added, AddStatus, Matches
 from nearsame.arrow import Int64s
+from nearsame.dataclass import dataclass
 from nearsame.errors import ConfigError
 from nearsame.flow.options import SourceOptions
 from nearsame.index.candidates import Pairs, bound, closest

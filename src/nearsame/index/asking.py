@@ -6,11 +6,11 @@
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from nearsame.answers.matches import Matches
+from nearsame.dataclass import dataclass
 from nearsame.errors import ConfigError
 from nearsame.index.columns import Condition, Where, conditions, key_of, passes, unpacked
 from nearsame.index.facet import Facet

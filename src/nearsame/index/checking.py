@@ -10,12 +10,13 @@
 
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 import numpy.typing as npt
 
 from nearsame.arrow import Int64s
+from nearsame.dataclass import dataclass
 from nearsame.errors import StoreDamagedError
 from nearsame.index.adding import blobs_of
 from nearsame.index.facet import Facet, Input

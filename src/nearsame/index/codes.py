@@ -1,7 +1,7 @@
 """SimHash in an index: codes, and behind each what confirms a pair."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from nearsame import arrow
 from nearsame.arrow import Int64s, Lists, UInt64s
+from nearsame.dataclass import dataclass
 from nearsame.engines.base import Stage
 from nearsame.errors import ConfigError
 from nearsame.flow.steps import steps

@@ -9,13 +9,14 @@
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from nearsame.dataclass import dataclass
 from nearsame.engines.sharing import Sharing
 from nearsame.errors import ColumnError, ConfigError, SourceError
 from nearsame.files.inputs import several

@@ -11,7 +11,7 @@
 
 import hashlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
@@ -23,6 +23,7 @@ import pyarrow as pa
 from nearsame import arrow, schemas
 from nearsame.answers.matches import FoundBy
 from nearsame.arrow import Int64s, Lists, UInt64s
+from nearsame.dataclass import dataclass
 from nearsame.engines.base import Stage
 from nearsame.errors import ConfigError
 from nearsame.kernels.scores import Bound

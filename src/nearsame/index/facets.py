@@ -2,7 +2,6 @@
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -10,6 +9,7 @@ import numpy as np
 
 from nearsame import arrow
 from nearsame.arrow import UInt64s
+from nearsame.dataclass import dataclass
 from nearsame.errors import ConfigError
 from nearsame.flow.steps import steps
 from nearsame.index.codes import EXPECTED, CodeFacet

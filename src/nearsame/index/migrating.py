@@ -8,10 +8,10 @@
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
 
 from nearsame import stores
 from nearsame.clock import Progress
+from nearsame.dataclass import dataclass
 from nearsame.errors import IndexMismatchError, StoreBusyError
 from nearsame.index.building import build, room_for
 from nearsame.index.columns import read_kept

@@ -8,7 +8,6 @@
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
@@ -17,6 +16,7 @@ import numpy.typing as npt
 
 from nearsame.answers.matches import FoundBy, Match, Matches
 from nearsame.arrow import Int64s, frozen
+from nearsame.dataclass import dataclass
 from nearsame.index.candidates import DistinctKeys, Pairs, bound, candidates, rank, unique_pairs
 from nearsame.index.columns import column_keys, unpacked
 from nearsame.index.facet import Facet, Keys

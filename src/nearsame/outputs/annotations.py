@@ -6,13 +6,14 @@
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
 
 from nearsame.arrow import Rows
+from nearsame.dataclass import dataclass
 from nearsame.outputs.tables import RowNames
 
 __all__ = ["Verdict"]

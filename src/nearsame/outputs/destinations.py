@@ -8,10 +8,10 @@
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
+from nearsame.dataclass import dataclass
 from nearsame.errors import ConfigError, OutputError
 from nearsame.files.compressions import COMPRESSIONS, Compression
 from nearsame.files.formats import BY_SUFFIX, FORMATS, PAGES, TEXTS, Format

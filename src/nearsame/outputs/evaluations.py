@@ -7,11 +7,12 @@
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from textwrap import wrap
 
 from nearsame.answers.advice import Advice, Trade, Tried
 from nearsame.answers.findings import Closing, Evaluation, Score
+from nearsame.dataclass import dataclass
 from nearsame.outputs.plans import in_ascii, sparkline
 from nearsame.outputs.promises import percent
 

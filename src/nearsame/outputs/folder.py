@@ -14,7 +14,6 @@ import json
 import os
 import stat
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from tempfile import gettempdir
 from typing import Any
@@ -22,6 +21,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from nearsame.dataclass import dataclass
 from nearsame.errors import NearSameError, OutputError
 from nearsame.files.inputs import Inputs, is_address, local_paths
 from nearsame.files.placing import Beside, put_back, to_disk

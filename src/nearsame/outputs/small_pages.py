@@ -4,11 +4,12 @@
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from nearsame._version import __version__
 from nearsame.answers.findings import Plan, PlanCurve, SimHashPlan
+from nearsame.dataclass import dataclass
 from nearsame.outputs import plots
 from nearsame.outputs.evaluations import Table
 from nearsame.outputs.html import render

@@ -59,6 +59,7 @@ def checked(function: _Checked) -> _Checked:
         nearsame.errors.ConfigError: times must be a whole number, got '3'
     """
     if isinstance(function, type):
+        getattr(function, "__init__")  # noqa: B009  (that of a class of data is written now, at its first use)
         for name, member in list(vars(function).items()):
             if name != "__init__" and name.startswith("_"):
                 continue

@@ -4,7 +4,7 @@
 2. `recipe.record()` is what stored things carry; two recipes are the same when their records are.
 """
 
-import secrets
+import os
 from fractions import Fraction
 from typing import Any, ClassVar, Final, Literal, Self
 
@@ -14,20 +14,26 @@ from nearsame.recipes.fields import Declared, Field, rule
 from nearsame.recipes.given import Codes, Confirming, Number, Seed, read, require_places
 
 __all__ = [
-    "SEED_BITS",
     "TOKENISER",
     "UNICODE_VERSION",
     "Recipe",
     "Shingled",
     "Shingling",
     "TextRecipe",
+    "random_seed",
 ]
 
 UNICODE_VERSION: Final = "16.0.0"  # of the frozen tables in kernels/unicode.npz: part of every text recipe
 
-
-SEED_BITS: Final = 128
 TOKENISER: Final = 2  # how texts are cut and hashed: raised when stored hashes mean something else
+
+
+_SEED_BYTES = 16
+
+
+def random_seed() -> int:
+    """A seed that nobody can guess."""
+    return int.from_bytes(os.urandom(_SEED_BYTES))
 
 
 class Recipe(Declared):
@@ -50,7 +56,7 @@ class Recipe(Declared):
     def __init__(self, **settings: Any) -> None:
         is_drawn = "seed" in type(self).model_fields and settings.get("seed") == "random"
         if is_drawn:
-            settings["seed"] = secrets.randbits(SEED_BITS)  # one that nobody can guess
+            settings["seed"] = random_seed()
         try:
             super().__init__(**settings)
         except ValueError as error:

@@ -11,10 +11,10 @@ import inspect
 import json
 import types
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Annotated, Any, Literal, Self, TypeVar, Union, dataclass_transform, get_args, get_origin
 
+from nearsame.dataclass import dataclass
 from nearsame.files.inputs import no_path
 from nearsame.recipes.arguments import plain_number, shown
 

@@ -1,9 +1,10 @@
 """What is looked for in training data, and what counts as found: the settings of `leaks`, each with its reason."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from fractions import Fraction
 from typing import Any
 
+from nearsame.dataclass import dataclass
 from nearsame.errors import ConfigError
 from nearsame.recipes.given import in_unit_interval
 

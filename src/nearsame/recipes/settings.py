@@ -5,13 +5,12 @@
 2. One that is left out, or None, is left to the recipe.
 """
 
-import secrets
 from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, Literal, TypedDict
 
-from nearsame.recipes.base import SEED_BITS
+from nearsame.recipes.base import random_seed
 from nearsame.recipes.choices import BandRows, FeatureHash, ShingleUnit, SketchKind, VerifiedBy, WeightKind
 
 __all__ = [
@@ -91,7 +90,7 @@ def lasting(settings: Mapping[str, Any]) -> dict[str, Any]:
         {'seed': 3, 'stop_words': ['in', 'the']}
     """
     kept = {name: list(value) if isinstance(value, Iterator) else value for name, value in settings.items()}
-    return {**kept, "seed": secrets.randbits(SEED_BITS)} if kept.get("seed") == "random" else kept
+    return {**kept, "seed": random_seed()} if kept.get("seed") == "random" else kept
 
 
 def given_settings(options: Mapping[str, object], settings: type[CutSettings]) -> dict[str, Any]:

@@ -9,8 +9,9 @@
 import inspect
 import textwrap
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Annotated, Any, Unpack, get_args, get_origin, is_typeddict
+
+from nearsame.dataclass import dataclass
 
 __all__ = ["Default", "Doc", "SharedOption", "changed_options", "shared_options", "whole_doc", "whole_signature"]
 

@@ -5,8 +5,9 @@
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from nearsame.dataclass import dataclass
 
 __all__ = ["Adding", "Removing"]
 

@@ -5,12 +5,12 @@ Whoever runs the application starts it before, and closes it when the last reque
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from fastapi import Request
 
+from nearsame.dataclass import dataclass
 from nearsame.service.access import Access
 from nearsame.service.changes import Removing
 from nearsame.service.decisions import PageDecisions

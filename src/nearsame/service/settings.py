@@ -3,7 +3,7 @@
 1. Every bound has a default, so that no request and no crowd of requests can take all memory.
 """
 
-from dataclasses import dataclass
+from nearsame.dataclass import dataclass
 
 __all__ = ["Settings"]
 

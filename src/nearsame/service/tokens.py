@@ -9,9 +9,9 @@ import hashlib
 import hmac
 import stat
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
+from nearsame.dataclass import dataclass
 from nearsame.errors import ConfigError, SourceError
 from nearsame.sources.whole import utf8
 

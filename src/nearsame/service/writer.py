@@ -14,9 +14,9 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol
 
+from nearsame.dataclass import dataclass
 from nearsame.service.metrics import Metrics
 from nearsame.service.problems import HttpProblem, busy
 

@@ -9,7 +9,7 @@
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from nearsame.dataclass import dataclass
 from nearsame.files.inputs import Files
 from nearsame.recipes.choices import Extract
 from nearsame.schemas import BESIDE, ORDER

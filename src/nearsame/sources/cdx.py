@@ -9,7 +9,7 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from nearsame.dataclass import dataclass
 from nearsame.errors import ColumnError
 from nearsame.files.systems import File
 from nearsame.sources.base import Annotations, Aside, Columns, Skip, Skipped, TextChange

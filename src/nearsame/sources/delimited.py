@@ -10,7 +10,6 @@
 import csv
 import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,6 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nearsame import arrow
+from nearsame.dataclass import dataclass
 from nearsame.errors import ColumnError, SourceError
 from nearsame.files.systems import File
 from nearsame.kernels.records import ENDED, UNCLOSED, pass_record, split_records

@@ -11,7 +11,7 @@
 import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -21,6 +21,7 @@ import orjson
 import pyarrow as pa
 import xxhash
 
+from nearsame.dataclass import dataclass
 from nearsame.errors import ConfigError, SourceError
 from nearsame.files.inputs import Files
 from nearsame.files.systems import File, is_url, joined

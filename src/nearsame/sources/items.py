@@ -9,13 +9,14 @@
 import difflib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import chain
 from typing import Any
 
 import pyarrow as pa
 
 from nearsame.arrow import Rows
+from nearsame.dataclass import dataclass
 from nearsame.errors import ColumnError, SourceError
 from nearsame.sources.base import NOT_UTF8, Columns, Part, Skip, Skipped
 from nearsame.sources.columns import is_stringlike

@@ -11,7 +11,6 @@
 
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -23,6 +22,7 @@ import pyarrow.compute as pc
 import pyarrow.json
 
 from nearsame.arrow import Rows
+from nearsame.dataclass import dataclass
 from nearsame.errors import ColumnError, SourceError
 from nearsame.files.systems import File, suffixed_name
 from nearsame.kernels import lines

@@ -5,7 +5,7 @@
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from nearsame.arrow import Rows, held_bytes
+from nearsame.dataclass import dataclass
 from nearsame.errors import OutputError, SourceError
 from nearsame.files.inputs import Files
 from nearsame.sources.base import Annotations, Columns, Skip, TextChange

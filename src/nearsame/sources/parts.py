@@ -4,7 +4,7 @@ import contextlib
 import tempfile
 from abc import abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from nearsame.dataclass import dataclass
 from nearsame.errors import NearSameError, SourceError
 from nearsame.files.compressions import Compression
 from nearsame.files.inputs import Files

@@ -8,7 +8,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property, partial
 
 import numpy as np
@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 
 from nearsame import schemas
 from nearsame.clock import Progress, Silent
+from nearsame.dataclass import dataclass
 from nearsame.errors import ColumnError, SourceError
 from nearsame.files.passed_over import PassedOver
 from nearsame.sources.base import Aside, Columns, Part, Skip, Skipped, apart

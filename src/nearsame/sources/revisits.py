@@ -11,7 +11,7 @@ import hashlib
 import re
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
@@ -19,6 +19,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from nearsame.dataclass import dataclass
 from nearsame.errors import ConfigError
 from nearsame.sources.base import Annotations, Part
 from nearsame.sources.members import WARC

@@ -6,7 +6,6 @@
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nearsame import schemas
+from nearsame.dataclass import dataclass
 from nearsame.sources.reading import Reading
 
 __all__ = ["DocumentSample", "sample"]

@@ -9,11 +9,11 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from nearsame.dataclass import dataclass
 from nearsame.errors import ConfigError
 from nearsame.sources.judged import JudgedPair, read_judgements
 

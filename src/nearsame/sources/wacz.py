@@ -7,13 +7,13 @@
 
 import contextlib
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from nearsame.dataclass import dataclass
 from nearsame.errors import SourceError
 from nearsame.sources import archives, packages
 from nearsame.sources.archive_copies import RecordPlace, places_of, with_companions

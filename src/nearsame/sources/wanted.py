@@ -8,10 +8,10 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import PurePosixPath
 
+from nearsame.dataclass import dataclass
 from nearsame.errors import ConfigError
 from nearsame.files.compressions import COMPRESSIONS, Compression
 from nearsame.files.formats import BY_SUFFIX, PAGES, TEXTS

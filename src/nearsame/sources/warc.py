@@ -10,7 +10,7 @@
 
 import contextlib
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -19,6 +19,7 @@ import numpy.typing as npt
 import orjson
 import pyarrow as pa
 
+from nearsame.dataclass import dataclass
 from nearsame.files.compressions import Compression
 from nearsame.files.systems import File
 from nearsame.sources import archives

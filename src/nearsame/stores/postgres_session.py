@@ -10,12 +10,13 @@
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, quote, unquote, urlencode
 
+from nearsame.dataclass import dataclass
 from nearsame.errors import ConfigError, MissingExtraError, StoreBusyError, StoreDamagedError, StoreError
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import json
 import os
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ import pyarrow as pa
 from nearsame.answers.stats import Stats
 from nearsame.arrow import Rows
 from nearsame.clock import Clock, Progress
+from nearsame.dataclass import dataclass
 from nearsame.errors import SourceError
 from nearsame.files.inputs import Inputs, is_folder, names_of, several
 from nearsame.files.remote import at_hand

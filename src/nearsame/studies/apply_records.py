@@ -8,7 +8,6 @@ import json
 import os
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Any, ClassVar
@@ -19,6 +18,7 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
 from nearsame.arrow import Rows
+from nearsame.dataclass import dataclass
 from nearsame.errors import ConfigError, SourceError
 from nearsame.files.systems import is_url
 from nearsame.flow.calls import names_again

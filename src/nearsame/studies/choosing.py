@@ -11,7 +11,7 @@
 
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -22,6 +22,7 @@ import pyarrow as pa
 from nearsame.answers.advice import Advice, Judgement, Tried
 from nearsame.arrow import Rows
 from nearsame.clock import Progress
+from nearsame.dataclass import dataclass
 from nearsame.errors import TooManyPairsError
 from nearsame.flow.boilerplate import drops_boilerplate
 from nearsame.recipes.choices import Extract

@@ -15,7 +15,6 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +26,7 @@ from pyarrow import feather
 from nearsame import arrow, errors
 from nearsame.arrow import Rows
 from nearsame.clock import Clock, peak_memory
+from nearsame.dataclass import dataclass
 from nearsame.engines.local import Local
 from nearsame.errors import ConfigError, NearSameError, TooManyPairsError
 from nearsame.flow import pipeline

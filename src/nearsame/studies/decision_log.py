@@ -13,11 +13,12 @@ import getpass
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime
 from pathlib import Path
 
 from nearsame.answers.doubts import Undecided
+from nearsame.dataclass import dataclass
 from nearsame.errors import NearSameError, OutputError, SourceError
 from nearsame.files.inputs import Inputs
 from nearsame.outputs.folder import require_place

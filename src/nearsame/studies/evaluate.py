@@ -13,7 +13,7 @@ import os
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Annotated, Any, NamedTuple, Unpack
 
 import numpy as np
@@ -23,6 +23,7 @@ import pyarrow as pa
 from nearsame.answers.advice import Advice
 from nearsame.answers.findings import Closing, Evaluation, Lost, Score
 from nearsame.arrow import Rows
+from nearsame.dataclass import dataclass
 from nearsame.errors import ConfigError, TooManyPairsError
 from nearsame.files.inputs import Inputs, several
 from nearsame.flow.options import DocumentOptions, ThreadOptions

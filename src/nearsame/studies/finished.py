@@ -6,7 +6,7 @@
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from pathlib import Path
 from typing import Literal
@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 
 from nearsame.answers.stats import Stats
 from nearsame.arrow import Int64s, Mask
+from nearsame.dataclass import dataclass
 from nearsame.errors import ConfigError, SourceError
 from nearsame.files.inputs import Files, Inputs
 from nearsame.files.passed_over import PassedOver

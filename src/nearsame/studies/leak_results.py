@@ -8,7 +8,7 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -17,6 +17,7 @@ import pyarrow as pa
 
 from nearsame.answers.leaks import BenchmarkCounts, LeakStats
 from nearsame.arrow import Rows
+from nearsame.dataclass import dataclass
 from nearsame.files.passed_over import PassedOver
 from nearsame.flow.calls import with_call
 from nearsame.outputs import folder, lists

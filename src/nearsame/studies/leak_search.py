@@ -5,7 +5,7 @@
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Any
 
@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from nearsame.arrow import Int64s, Rows
 from nearsame.clock import Clock
+from nearsame.dataclass import dataclass
 from nearsame.files.inputs import Inputs
 from nearsame.files.passed_over import PassedOver
 from nearsame.outputs.tables import RowNames

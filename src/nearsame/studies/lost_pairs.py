@@ -7,7 +7,6 @@
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -19,6 +18,7 @@ from nearsame import arrow
 from nearsame.answers.findings import Scatter
 from nearsame.arrow import Rows
 from nearsame.clock import Clock
+from nearsame.dataclass import dataclass
 from nearsame.engines.local import Local
 from nearsame.errors import TooManyPairsError
 from nearsame.flow import pipeline

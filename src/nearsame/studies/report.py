@@ -6,7 +6,7 @@
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -27,6 +27,7 @@ from nearsame.answers.reports import (
     StepCost,
 )
 from nearsame.arrow import Int64s
+from nearsame.dataclass import dataclass
 from nearsame.errors import ConfigError, MissingExtraError, SourceError
 from nearsame.flow.results import Pairs, Result
 from nearsame.outputs.console import described

@@ -6,7 +6,7 @@
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 
 import numpy as np
@@ -14,6 +14,7 @@ import numpy as np
 from nearsame.answers.doubts import Doubt
 from nearsame.answers.reports import SeenDocument
 from nearsame.arrow import Rows
+from nearsame.dataclass import dataclass
 from nearsame.errors import ConfigError, SourceError
 from nearsame.sources.judged import JudgedPair
 from nearsame.studies.finished import Finished, finished

@@ -8,7 +8,6 @@
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -18,6 +17,7 @@ import pyarrow.compute as pc
 
 from nearsame.answers.changes import ChangedDocument, RunChanges, WhyChanged
 from nearsame.arrow import Int64s
+from nearsame.dataclass import dataclass
 from nearsame.flow.decisions import Decisions
 from nearsame.outputs.examples import spread
 from nearsame.outputs.promises import cut

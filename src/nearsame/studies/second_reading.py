@@ -6,7 +6,7 @@
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nearsame.arrow import Int64s
+from nearsame.dataclass import dataclass
 from nearsame.errors import SourceError
 from nearsame.proofs.claims import Claims
 from nearsame.proofs.files import Part as ClaimedPart

@@ -5,12 +5,12 @@
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from nearsame.answers.comparisons import Comparison
 from nearsame.answers.reports import KINDS, MatchKind, SideBySide
+from nearsame.dataclass import dataclass
 from nearsame.errors import ConfigError
 from nearsame.outputs.marking import MarkedPiece, of_a, of_b, pieces
 from nearsame.recipes.methods import METHODS, Method

@@ -5,7 +5,6 @@
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
@@ -13,6 +12,7 @@ import numpy as np
 
 from nearsame.answers.reports import AtThreshold
 from nearsame.arrow import Int64s, Mask
+from nearsame.dataclass import dataclass
 from nearsame.recipes.methods import Method
 from nearsame.studies.distributions import exactly, grid, sizes
 from nearsame.studies.finished import Finished, Moved

@@ -7,7 +7,6 @@
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +14,7 @@ import numpy.typing as npt
 
 from nearsame.answers.advice import Ranged, Trade
 from nearsame.arrow import Rows
+from nearsame.dataclass import dataclass
 
 __all__ = [
     "Curve",

@@ -6,8 +6,9 @@
 """
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from nearsame.dataclass import dataclass
 from nearsame.errors import ConfigError
 from nearsame.recipes.arguments import checked
 from nearsame.web.rules import RuleEvidence

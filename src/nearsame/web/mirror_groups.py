@@ -6,10 +6,10 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from nearsame.dataclass import dataclass
 from nearsame.web.preferring import Prefer
 from nearsame.web.prefixes import Pair, Segments
 from nearsame.web.site_paths import Crawl, SitePath

@@ -10,7 +10,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
@@ -18,6 +18,7 @@ from typing import Any, Unpack
 
 import pyarrow as pa
 
+from nearsame.dataclass import dataclass
 from nearsame.files.inputs import Inputs
 from nearsame.flow.calls import asked_of, names_given, of_command
 from nearsame.outputs import folder, lists

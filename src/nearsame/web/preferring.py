@@ -7,9 +7,9 @@ Ties, and sites without a value: more pages, then https, then the shorter name, 
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Self
 
+from nearsame.dataclass import dataclass
 from nearsame.errors import ConfigError
 from nearsame.recipes.choices import PREFERRED, Preferred, word_of
 

@@ -7,7 +7,7 @@
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Annotated, Any, BinaryIO, Unpack
 
@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 
 from nearsame import api
 from nearsame.arrow import Rows
+from nearsame.dataclass import dataclass
 from nearsame.errors import ColumnError, ConfigError, SourceError
 from nearsame.files.inputs import several
 from nearsame.flow.options import ContentOptions, MachineOptions

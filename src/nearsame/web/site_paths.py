@@ -2,10 +2,10 @@
 
 import re
 from collections import Counter, defaultdict
-from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
+from nearsame.dataclass import dataclass
 from nearsame.recipes.urls import CanonicalUrl
 from nearsame.stages.keys.urls import Canonical
 from nearsame.web.prefixes import Segments

@@ -9,12 +9,12 @@
 
 import pickle  # what our own workers wrote
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from nearsame.dataclass import dataclass
 from nearsame.engines.spark.mapping import map_batches
 
 __all__ = ["chunk_bytes", "fold_frame", "num_tasks"]

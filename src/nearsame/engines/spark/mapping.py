@@ -8,11 +8,11 @@
 
 import pickle  # what our own driver wrote
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any, cast
 
 import pyarrow as pa
 
+from nearsame.dataclass import dataclass
 from nearsame.engines.spark.workers import settle
 
 __all__ = ["ddl", "map_batches", "map_stages", "widened"]

@@ -9,10 +9,10 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from nearsame.dataclass import dataclass
 from nearsame.engines.spark.failures import first_line
 from nearsame.errors import OutputError
 

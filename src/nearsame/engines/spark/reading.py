@@ -19,9 +19,10 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, NamedTuple
 
+from nearsame.dataclass import dataclass
 from nearsame.engines.spark.failures import innermost, verdict
 from nearsame.engines.spark.footers import AT_A_TIME, Footers, HadoopFile, footers
 from nearsame.engines.spark.places import as_pattern, place_at

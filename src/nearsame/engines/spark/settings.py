@@ -6,9 +6,9 @@
 
 import os
 import sys
-from dataclasses import dataclass
 from typing import Any
 
+from nearsame.dataclass import dataclass
 from nearsame.engines.space import num_bytes
 from nearsame.engines.spark.start import SUBMITTED, require_spark
 from nearsame.errors import ConfigError

@@ -7,9 +7,9 @@
 """
 
 import json
-from dataclasses import dataclass
 from typing import Any
 
+from nearsame.dataclass import dataclass
 from nearsame.engines.checkpoints import require_same
 from nearsame.engines.spark.appearing import appearing
 from nearsame.engines.spark.places import HadoopPlace, as_pattern

@@ -6,13 +6,14 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from threading import Lock
 from typing import Any
 
 import pyarrow as pa
 
 from nearsame import schemas
+from nearsame.dataclass import dataclass
 from nearsame.engines.spark.crossing import frame_of
 from nearsame.engines.spark.folding import fold_frame, num_tasks
 from nearsame.engines.spark.mapping import map_batches, map_stages, widened

@@ -8,7 +8,6 @@
 """
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -16,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nearsame.arrow import Mask, Rows
+from nearsame.dataclass import dataclass
 from nearsame.kernels.buckets import Meeting
 
 __all__ = ["Apart", "keepers_of", "marked", "with_copies"]

@@ -8,7 +8,6 @@
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -17,6 +16,7 @@ import numpy as np
 from nearsame import arrow
 from nearsame.answers.stats import Component
 from nearsame.arrow import Rows
+from nearsame.dataclass import dataclass
 from nearsame.kernels import components as kernel
 from nearsame.kernels import deciding
 from nearsame.kernels.buckets import Meeting

@@ -9,7 +9,6 @@
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -19,6 +18,7 @@ import numpy.typing as npt
 
 from nearsame.answers.stats import Component
 from nearsame.arrow import Mask, Rows
+from nearsame.dataclass import dataclass
 from nearsame.kernels import deciding
 from nearsame.kernels.buckets import Meeting
 from nearsame.kernels.deciding import Work

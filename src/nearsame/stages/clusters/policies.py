@@ -10,7 +10,6 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,6 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nearsame.arrow import Rows
+from nearsame.dataclass import dataclass
 from nearsame.errors import ConfigError
 from nearsame.recipes.choices import KEEP_BY_COLUMN, KEEP_PLAIN, KeepByColumn, KeepPlain, Ties, word_of
 from nearsame.stages.clusters.dates import moments

@@ -7,7 +7,6 @@
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -17,6 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from nearsame import arrow, schemas
+from nearsame.dataclass import dataclass
 from nearsame.kernels import boilerplate as kernel
 from nearsame.kernels.auditing import mark_filter
 from nearsame.kernels.boilerplate import Slots

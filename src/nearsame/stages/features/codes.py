@@ -1,11 +1,10 @@
 """CODES to FEATURES: the words of each code are its items; a null has none."""
 
-from dataclasses import dataclass
-
 import numpy as np
 import pyarrow as pa
 
 from nearsame import arrow, schemas
+from nearsame.dataclass import dataclass
 from nearsame.kernels.sets import digest_sets
 from nearsame.stages.features.identity import digest_runs
 

@@ -9,7 +9,6 @@
 import hashlib
 import zlib
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
@@ -18,6 +17,7 @@ import pyarrow as pa
 import xxhash
 
 from nearsame import arrow, schemas
+from nearsame.dataclass import dataclass
 from nearsame.errors import ConfigError
 from nearsame.recipes.choices import DigestName
 from nearsame.stages.features.words import hash_words, join_words

@@ -3,7 +3,6 @@
 HyperLogLog (Flajolet and others, 2007), with linear counting where there are few. Items are hashes already.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from nearsame import arrow
+from nearsame.dataclass import dataclass
 from nearsame.kernels import hyperloglog as kernel
 
 __all__ = ["DistinctItems"]

@@ -1,12 +1,11 @@
 """What is remembered of every document once its features are put away: a few numbers each."""
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from nearsame import arrow
+from nearsame.dataclass import dataclass
 
 __all__ = ["About", "CountBare", "CountEntries", "CountRows", "CountSets", "Describe"]
 

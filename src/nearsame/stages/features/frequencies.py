@@ -8,7 +8,6 @@
 import json
 import operator
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -17,6 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from nearsame import arrow
+from nearsame.dataclass import dataclass
 from nearsame.errors import ConfigError
 from nearsame.kernels import simhash as kernel
 from nearsame.stages.features.tallies import NO_COUNTS, dealt, summed

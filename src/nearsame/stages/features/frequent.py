@@ -7,12 +7,12 @@
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 
 from nearsame import arrow
+from nearsame.dataclass import dataclass
 from nearsame.kernels import buckets
 from nearsame.stages.features.tallies import NO_COUNTS, Counts, dealt, summed
 

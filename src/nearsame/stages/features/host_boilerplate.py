@@ -6,7 +6,6 @@
 3. The share is of the host's documents that have shingles, copies and the `against` side included.
 """
 
-from dataclasses import dataclass
 from fractions import Fraction
 from hashlib import blake2b
 from itertools import count
@@ -17,6 +16,7 @@ import pyarrow as pa
 
 from nearsame import arrow, schemas
 from nearsame.arrow import Int64s, Mask, Rows, UInt64s
+from nearsame.dataclass import dataclass
 from nearsame.stages.features.boilerplate import Boilerplate, WithoutBoilerplate
 
 __all__ = ["LEAST_DOCUMENTS", "ByHost", "HostBoilerplate", "HostCounts", "Hosts", "OfHosts", "WithoutHostBoilerplate"]

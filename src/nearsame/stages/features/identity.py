@@ -5,13 +5,13 @@
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from nearsame import arrow, schemas
+from nearsame.dataclass import dataclass
 from nearsame.kernels.blake2b import digest_texts, write_with_sizes
 from nearsame.kernels.sets import digest_sets
 

@@ -6,7 +6,7 @@
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import groupby
 from operator import itemgetter
 from typing import Any
@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from nearsame import schemas
+from nearsame.dataclass import dataclass
 from nearsame.passages import Remainder, Span, merged, without
 from nearsame.stages.features.leak_windows import windows
 from nearsame.stages.features.leaks import CHAR_BYTES, LeakStage, byte_spans, covered_by, words_of

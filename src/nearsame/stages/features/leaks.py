@@ -7,7 +7,6 @@
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -16,6 +15,7 @@ import pyarrow as pa
 
 from nearsame import arrow, schemas
 from nearsame.arrow import Bytes, Int64s
+from nearsame.dataclass import dataclass
 from nearsame.kernels import leaks as kernel
 from nearsame.kernels import unicode
 from nearsame.stages.features.leak_windows import Window, best_window, runs_of

@@ -5,13 +5,13 @@
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
 
 from nearsame import arrow, schemas
+from nearsame.dataclass import dataclass
 from nearsame.kernels import shingles as kernel
 from nearsame.kernels import unicode
 from nearsame.kernels.blake2b import digest_texts

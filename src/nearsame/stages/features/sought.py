@@ -10,7 +10,6 @@
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -19,6 +18,7 @@ import pyarrow as pa
 
 from nearsame import arrow
 from nearsame.arrow import Int64s, Mask, UInt64s
+from nearsame.dataclass import dataclass
 from nearsame.kernels import leaks as kernel
 from nearsame.kernels import unicode
 from nearsame.kernels.auditing import mark_filter

@@ -6,13 +6,12 @@
    32767 long at least: a cosine by (1/|a| + 1/|b|) · √d / 2 at most: .0004 with 128 numbers, a fifth of it as a rule.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from nearsame import arrow, schemas
+from nearsame.dataclass import dataclass
 from nearsame.kernels import hyperplanes
 from nearsame.kernels.sets import digest_sets
 from nearsame.stages.features.identity import digest_runs

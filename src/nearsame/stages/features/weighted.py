@@ -6,7 +6,6 @@
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -14,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from nearsame import arrow, schemas
+from nearsame.dataclass import dataclass
 from nearsame.kernels import features as kernel
 from nearsame.kernels import unicode
 from nearsame.stages.features.hashes import Hasher, hash_features

@@ -8,13 +8,13 @@
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from nearsame import arrow, schemas
+from nearsame.dataclass import dataclass
 from nearsame.kernels import simhash, weighted
 from nearsame.stages.features.frequencies import FrequencyTable
 from nearsame.stages.features.identity import digest_numbers, told_apart

@@ -5,7 +5,6 @@ P(candidate | J) = 1 - (1 - J^r)^b where bands share no value. Where each draws 
 threshold, the one with the fewest expected false candidates is taken: the least area under the curve below it.
 """
 
-from dataclasses import dataclass
 from functools import cached_property
 from math import comb, lgamma
 from typing import NamedTuple
@@ -15,6 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from nearsame import arrow, schemas
+from nearsame.dataclass import dataclass
 from nearsame.errors import ConfigError
 from nearsame.kernels import minhash
 from nearsame.recipes.methods import MinHash

@@ -11,13 +11,13 @@
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
 
 from nearsame.arrow import UInt64s, frozen
+from nearsame.dataclass import dataclass
 from nearsame.errors import ConfigError
 from nearsame.kernels.hamming_blocks import cut, ranges_mask, weigh_bits
 

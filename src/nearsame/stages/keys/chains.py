@@ -7,7 +7,6 @@
    have none: their items are offered as ever, and so are those of sets that may resemble one of them.
 """
 
-from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
@@ -16,6 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from nearsame import arrow, schemas
+from nearsame.dataclass import dataclass
 from nearsame.kernels import chains
 from nearsame.kernels.prefixes import Shares
 from nearsame.stages.keys.prefix import ItemCounts, KeyRoom, PrefixKeys, counted

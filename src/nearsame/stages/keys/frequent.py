@@ -4,12 +4,11 @@
 2. No item is taken for one of a single set, so all of each set's prefix is offered.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
 
 from nearsame import arrow
+from nearsame.dataclass import dataclass
 from nearsame.kernels import buckets
 from nearsame.kernels.prefixes import Shares
 from nearsame.stages.keys.prefix import Scale, class_edges

@@ -5,7 +5,6 @@
 3. One empty header brings all codes together: for what looks at all of them itself.
 """
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -14,6 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from nearsame import arrow, schemas
+from nearsame.dataclass import dataclass
 from nearsame.kernels import simhash as kernel
 from nearsame.kernels.hamming_blocks import windows
 from nearsame.recipes.codes import Coded

@@ -6,7 +6,6 @@ taken: of documents that have nothing to do with each other (cos θ = 0, p = 1/2
 """
 
 import math
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -15,6 +14,7 @@ import pyarrow as pa
 
 from nearsame import schemas
 from nearsame.arrow import Int64s, UInt64s
+from nearsame.dataclass import dataclass
 from nearsame.errors import ConfigError
 from nearsame.kernels import hyperplanes
 from nearsame.recipes.methods import Hyperplane

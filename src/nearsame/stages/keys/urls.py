@@ -8,12 +8,12 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import pyarrow as pa
 
+from nearsame.dataclass import dataclass
 from nearsame.errors import MissingExtraError
 from nearsame.recipes.arguments import checked
 from nearsame.recipes.urls import CanonicalUrl

@@ -7,12 +7,12 @@
    most of those that meet are not compared. It does not depend on the threshold.
 """
 
-from dataclasses import dataclass
 from fractions import Fraction
 
 import pyarrow as pa
 
 from nearsame import arrow, schemas
+from nearsame.dataclass import dataclass
 from nearsame.kernels import weighted
 from nearsame.stages.keys.prefix import ItemCounts, KeyRoom, counted
 

@@ -9,7 +9,6 @@
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import comb
 from typing import NamedTuple
 
@@ -19,6 +18,7 @@ import pyarrow as pa
 
 from nearsame import arrow, schemas
 from nearsame.arrow import Rows
+from nearsame.dataclass import dataclass
 from nearsame.kernels import auditing
 from nearsame.kernels.scores import APART, Bound
 

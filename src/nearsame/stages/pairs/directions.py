@@ -6,13 +6,13 @@
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from nearsame import arrow
 from nearsame.arrow import Rows
+from nearsame.dataclass import dataclass
 from nearsame.kernels import deciding
 from nearsame.kernels.scores import JACCARD, Bound
 from nearsame.stages.pairs.join import JoinedPairs

@@ -6,7 +6,6 @@
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from math import log2
 from typing import Any
 
@@ -14,6 +13,7 @@ import numpy as np
 
 from nearsame import arrow
 from nearsame.arrow import Rows
+from nearsame.dataclass import dataclass
 from nearsame.kernels.buckets import Entries, Meeting
 from nearsame.kernels.deciding import Work
 from nearsame.kernels.stamps import Array

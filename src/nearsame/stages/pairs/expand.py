@@ -9,7 +9,6 @@
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -17,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nearsame.arrow import Rows
+from nearsame.dataclass import dataclass
 from nearsame.errors import TooManyPairsError
 from nearsame.kernels.deciding import Work
 from nearsame.recipes.methods import Method

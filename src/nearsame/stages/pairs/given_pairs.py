@@ -4,7 +4,6 @@
 2. Two documents without items have nothing in common: 0.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ import pyarrow as pa
 
 from nearsame import arrow
 from nearsame.arrow import Rows
+from nearsame.dataclass import dataclass
 from nearsame.kernels import overlaps
 
 __all__ = ["Features", "Gather"]

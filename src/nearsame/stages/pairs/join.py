@@ -5,13 +5,13 @@
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from nearsame.arrow import Rows
+from nearsame.dataclass import dataclass
 from nearsame.kernels import deciding
 from nearsame.kernels.buckets import Meeting
 from nearsame.kernels.deciding import PairRoom, Work

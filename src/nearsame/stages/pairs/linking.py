@@ -6,13 +6,13 @@ template of n documents some 2n pairs are compared, not n² / 2.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from nearsame.dataclass import dataclass
 from nearsame.kernels import components as kernel
 from nearsame.kernels.buckets import Meeting
 from nearsame.kernels.scores import Bound

@@ -6,7 +6,6 @@
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 from typing import Any
@@ -15,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nearsame import arrow
+from nearsame.dataclass import dataclass
 from nearsame.kernels import deciding
 from nearsame.kernels.buckets import Entries, Meeting
 from nearsame.kernels.deciding import Work

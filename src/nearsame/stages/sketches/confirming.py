@@ -1,12 +1,12 @@
 """SKETCHES with what confirms a pair beside each: the letters of its text, or the set that was sketched."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 
 from nearsame import arrow, schemas
+from nearsame.dataclass import dataclass
 from nearsame.kernels.buckets import gather
 
 __all__ = ["Confirming"]

@@ -6,7 +6,6 @@
 2. Planes are drawn coordinate by coordinate: their first d coordinates do not depend on how many there are.
 """
 
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -14,6 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from nearsame import arrow, schemas
+from nearsame.dataclass import dataclass
 from nearsame.kernels import hyperplanes
 
 __all__ = ["SignCodes", "planes"]

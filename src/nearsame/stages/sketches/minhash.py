@@ -1,18 +1,21 @@
 """FEATURES to SKETCHES: the MinHash signature of each set; an empty set has an empty one."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from nearsame import arrow, schemas
+from nearsame.dataclass import dataclass
 from nearsame.kernels import minhash
 from nearsame.recipes.choices import SketchKind
 from nearsame.recipes.methods import MinHash
+
+if TYPE_CHECKING:  # its import takes longer than sketching a text
+    from numpy.random import PCG64
 
 __all__ = ["Signatures"]
 
@@ -54,14 +57,14 @@ class _Sketch(NamedTuple):
     """A way to sketch sets: the kernel, and the random numbers that it takes for so many values."""
 
     kernel: Any
-    seeds: Callable[[np.random.PCG64, int], tuple[arrow.UInt64s, ...]]
+    seeds: Callable[["PCG64", int], tuple[arrow.UInt64s, ...]]
 
 
-def _fast_seeds(bits: np.random.PCG64, num_perm: int) -> tuple[arrow.UInt64s, ...]:
+def _fast_seeds(bits: "PCG64", num_perm: int) -> tuple[arrow.UInt64s, ...]:
     return (arrow.frozen(bits.random_raw(2 * num_perm)),)
 
 
-def _classic_seeds(bits: np.random.PCG64, num_perm: int) -> tuple[arrow.UInt64s, ...]:
+def _classic_seeds(bits: "PCG64", num_perm: int) -> tuple[arrow.UInt64s, ...]:
     multipliers = bits.random_raw(num_perm) % np.uint64(_PRIME - 1) + np.uint64(1)
     return arrow.frozen(multipliers), arrow.frozen(bits.random_raw(num_perm) % np.uint64(_PRIME))
 

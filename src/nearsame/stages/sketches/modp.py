@@ -7,12 +7,11 @@
    where multiples are too few would give two texts with floor - 1 and floor of them nothing in common.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 import pyarrow as pa
 
 from nearsame import arrow, schemas
+from nearsame.dataclass import dataclass
 from nearsame.kernels import modp
 
 __all__ = ["Fingerprints"]

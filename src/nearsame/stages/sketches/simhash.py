@@ -8,7 +8,6 @@
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -16,6 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from nearsame import arrow, schemas
+from nearsame.dataclass import dataclass
 from nearsame.kernels import simhash as kernel
 from nearsame.kernels.sets import digest_sets
 from nearsame.recipes.choices import Compared

@@ -10,7 +10,6 @@
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nearsame import arrow, schemas
+from nearsame.dataclass import dataclass
 from nearsame.errors import ConfigError
 from nearsame.kernels import markup
 from nearsame.recipes.choices import EXTRACTS, Extract

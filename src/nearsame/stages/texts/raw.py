@@ -1,12 +1,11 @@
 """DOCUMENTS to TEXTS: what is known of the raw text, and the text as the recipe wants it."""
 
-from dataclasses import dataclass
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from nearsame import arrow, schemas
+from nearsame.dataclass import dataclass
 from nearsame.kernels.blake2b import digest_texts
 from nearsame.stages.texts.normalise import normalise
 

@@ -5,12 +5,12 @@
 """
 
 import logging
-from dataclasses import dataclass
 
 from scrapy import Request
 from scrapy.crawler import Crawler
 from scrapy.http import Response
 
+from nearsame.dataclass import dataclass
 from nearsame.web.scrapy.budget import LinkBudget, kind_of
 from nearsame.web.scrapy.judge import PageJudge
 from nearsame.web.seen import Resemblance

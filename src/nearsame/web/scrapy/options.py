@@ -1,13 +1,13 @@
 """What the settings of a Scrapy project say: every NEARSAME_ setting, read once and checked."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar, cast, get_args
 
 from scrapy.settings import BaseSettings
 from scrapy.utils.job import job_dir
 
+from nearsame.dataclass import dataclass
 from nearsame.errors import ConfigError
 from nearsame.recipes.choices import EXTRACTS, CrawlAction, Extract
 from nearsame.recipes.methods import Method, MinHash, Recipe, by_name
