@@ -23,6 +23,14 @@ METHODS = st.sampled_from([
     ns.MinHash(threshold=0.5, shingle_size=2, seed="random"), ns.SimHash(k=9, confirm="jaccard"),
     ns.Jaccard(stop_words="a,=b", confirm="edit", confirm_threshold=0.3, shingle_size=1),
 ])  # fmt: skip
+NAMES = st.lists(st.sampled_from(["a0", "a1", "c0", "c1", "b0", "old0"]), min_size=2, max_size=2, unique=True)
+DECISIONS = st.lists(
+    st.builds(
+        lambda ids, said: {"id1": ids[0], "id2": ids[1], **({"keep": ids[0]} if said == "keep" else {"label": said})},
+        NAMES, st.sampled_from(["no", "keep", "yes", "unknown"]),
+    ),
+    min_size=1, max_size=4, unique_by=lambda one: frozenset((one["id1"], one["id2"])),
+)  # fmt: skip
 OPTIONS = st.fixed_dictionaries(
     {"method": METHODS},
     optional={
@@ -39,6 +47,8 @@ OPTIONS = st.fixed_dictionaries(
         "audit": st.booleans(),
         "within": st.just(False),
         "urls": st.just(ns.CanonicalUrl(percent=False)),
+        "features_column": st.just("words"),
+        "decisions": DECISIONS,
     },
 )
 WRITTEN = st.fixed_dictionaries(
@@ -66,13 +76,23 @@ def test_the_same_bytes_come_again(rows, others, options, written, is_compared) 
             (home / name).parent.mkdir(parents=True, exist_ok=True)
             lines = [
                 json.dumps(
-                    {"text": text, "g": group, "n": n, "name": f"{text}{n}", "url": f"http://{group}.org/{n}?b&a"}
+                    {
+                        "id": f"{Path(name).stem}{number}",
+                        "text": text,
+                        "words": text.split(),
+                        "g": group,
+                        "n": n,
+                        "name": f"{text}{n}",
+                        "url": f"http://{group}.org/{n}?b&a",
+                    }
                 )
-                for text, group, n in some
+                for number, (text, group, n) in enumerate(some)
             ]
             (home / name).write_text("\n".join(lines))
         (home / "old.jsonl").write_text(
-            json.dumps({"text": "a b c", "g": "x", "n": 0, "name": "o", "url": "http://o/"})
+            json.dumps(
+                {"id": "old0", "text": "a b c", "words": ["a"], "g": "x", "n": 0, "name": "o", "url": "http://o/"}
+            )
         )
         against = (home / "old.jsonl",) if is_compared or "within" in options else None
         try:
@@ -110,6 +130,18 @@ def test_layers_without_urls_are_run_again(tmp_path: Path) -> None:
     ns.dedup(tmp_path / "a.jsonl", use="digest,text").write(tmp_path / "one")
     ns.rerun(tmp_path / "one").write(tmp_path / "two")
     assert _files(tmp_path / "one") == _files(tmp_path / "two")
+
+
+def test_lists_of_items_are_run_again(tmp_path: Path) -> None:
+    """What is recorded of texts is as usual there, and does nothing to items: nobody gave it."""
+    rows = [{"id": name, "words": words.split()} for name, words in (("a", "x y z"), ("b", "x y z"), ("c", "x y"))]
+    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    some = {"method": ns.MinHash(threshold=0.6), "features_column": "words"}
+    assert 2 == ns.dedup(tmp_path / "a.jsonl", **some).write(tmp_path / "one").removed
+    assert 2 == ns.rerun(tmp_path / "one").stats.removed
+    listed = ns.pairs(tmp_path / "a.jsonl", **some)
+    listed.write(tmp_path / "pairs.parquet")
+    assert ns.rerun(tmp_path / "pairs.parquet").table == listed.table
 
 
 def test_what_was_not_kept_cannot_be_run_again(tmp_path: Path) -> None:

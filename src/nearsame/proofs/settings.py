@@ -118,7 +118,7 @@ def orders_of(columns: Mapping[str, Any]) -> list[str]:
 
 
 def method_of(recipe: Mapping[str, Any]) -> Method:
-    """The method of a recipe.
+    """The method of a recipe: what is as usual is left unsaid, since nobody need have given it.
 
     Raises:
         ConfigError: There is none, or not with these settings.
@@ -126,7 +126,9 @@ def method_of(recipe: Mapping[str, Any]) -> Method:
     kind = METHODS.get(recipe["method"]) if isinstance(recipe.get("method"), str) else None
     if kind is None:
         raise ConfigError(f"method={recipe.get('method')!r} is not one of {', '.join(METHODS)}")
-    return kind(**{name: recipe[name] for name in kind.model_fields if name in recipe})
+    usual = kind().model_dump()
+    said = [name for name in kind.model_fields if name in recipe and not _same(recipe[name], usual[name])]
+    return kind(**{name: recipe[name] for name in said})
 
 
 def recipe_problems(
