@@ -244,6 +244,43 @@ def test_what_stands_around_a_body_has_an_end(shelf, begun, monkeypatch):
         assert not served.metric("nearsame_refused_total", code="idle")
 
 
+HEALTH = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n"
+
+
+def test_headers_are_bounded_in_number(shelf):
+    """Each takes many times its bytes: the connection of one with thousands is closed."""
+    with running(shelf.open) as served, connected(served) as usual, connected(served) as many:
+        usual.sendall(HEALTH + b"a: b\r\n" * 90 + b"\r\n")
+        assert usual.recv(1000).startswith(b"HTTP/1.1 200 ")
+        many.sendall(HEALTH + b"a:\r\n" * 2000 + b"\r\n")
+        assert ended(many)
+        assert 1 == served.metric("nearsame_refused_total", code="headers")
+
+
+def test_requests_sent_ahead_of_their_answers_are_bounded(shelf):
+    """Some are answered in their order; thousands would be held as objects, many times their bytes."""
+    with running(shelf.open) as served, connected(served) as some, connected(served) as many:
+        some.sendall((HEALTH + b"\r\n") * 10 + HEALTH + b"Connection: close\r\n\r\n")
+        assert 11 == b"".join(iter(lambda: some.recv(1 << 16), b"")).count(b"HTTP/1.1 200 ")
+        many.sendall((HEALTH + b"\r\n") * 1000)
+        assert ended(many)
+        assert 1 == served.metric("nearsame_refused_total", code="pipeline")
+
+
+def test_no_request_is_answered_by_what_is_said_of_the_bytes_behind_it(shelf):
+    """A request, then what is no HTTP: the connection ends without a 400 that the client would take for its answer."""
+    shelf.gate.clear()
+    body = b'{"text": "a"}'
+    head = b"POST /query HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
+    with running(shelf.open, timeout=PATIENCE) as served, connected(served) as mixed:
+        mixed.sendall(head % len(body) + body)
+        eventually(lambda: served.metric("nearsame_request_bytes_held"))
+        mixed.sendall(b"nothing that HTTP knows\r\n\r\n")
+        closed = ended(mixed)
+        shelf.gate.set()
+        assert closed
+
+
 def test_health_is_answered_when_every_connection_is_busy(shelf):
     """Those that ask for something else are told to come back."""
     with running(shelf.open, connections=4, timeout=PATIENCE) as served, ExitStack() as stack:

@@ -6,6 +6,8 @@
 3. Where no place can be made, some more connections are taken, and answered if they ask for the service's health.
 4. A client that does not read its answer is not waited for, either.
 5. What stands before and behind a body has a bound in bytes: h11 has one of its own, httptools has none.
+6. So have the headers of a request and the requests sent before their turn in number: each takes many times its bytes.
+   h11 takes up one request at a time.
 """
 
 from asyncio import AbstractEventLoop, TimerHandle
@@ -23,6 +25,8 @@ __all__ = ["Connections"]
 _HEALTH = 50  # connections beyond the others
 _HEADER_SECONDS = 10.0
 _HEADER_BYTES = 1 << 16
+_HEADERS = 100
+_WAITING = 16  # requests of a connection behind the one that is answered
 _IS_BOUNDED = not hasattr(AutoHTTPProtocol, "on_header")  # by h11
 
 
@@ -58,7 +62,7 @@ class Connections:
         self._open.pop(gone, None)
         self._reserved.pop(gone, None)
 
-    def close(self, one: "_Connection", why: Literal["idle", "headers"] = "idle") -> None:
+    def close(self, one: "_Connection", why: Literal["idle", "headers", "pipeline"] = "idle") -> None:
         """Do not wait for it any longer."""
         self.forget(one)
         self._metrics.refused.labels(why).inc()
@@ -112,15 +116,32 @@ class _Connection(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
         elif waited:
             self._asking.stop()
 
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """One header; called by httptools alone."""
+        if len(self.headers) >= _HEADERS:
+            self._refuse("headers")
+        super().on_header(name, value)
+
     def on_headers_complete(self) -> None:
         """What came so far was headers; called by httptools alone."""
         self._unread = 0
+        if len(self.pipeline) >= _WAITING:
+            self._refuse("pipeline")
         super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
         """Some of a body; called by httptools alone."""
         self._unread = 0
         super().on_body(body)
+
+    def send_400_response(self, msg: str) -> None:
+        """What came is no HTTP; said only where it is not taken for the answer to an earlier request."""
+        if self.transport.is_closing():
+            return
+        if self.waits:
+            super().send_400_response(msg)
+        else:
+            self._all.close(self, "pipeline")
 
     def on_response_complete(self) -> None:
         """The client's turn again."""
@@ -148,6 +169,10 @@ class _Connection(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
         super().connection_lost(exc)
         self._asking.stop()
         self._reading.stop()
+
+    def _refuse(self, why: Literal["headers", "pipeline"]) -> None:
+        self._all.close(self, why)
+        raise ValueError(why)  # ends the parser: nothing is made of the bytes that it still has
 
     def _expire(self) -> None:
         if self.waits:
