@@ -5,6 +5,7 @@ import json
 import os
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import textwrap
@@ -245,6 +246,7 @@ def test_what_stands_around_a_body_has_an_end(shelf, begun, monkeypatch):
 
 
 HEALTH = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n"
+ASK = b"POST /query HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
 
 
 def test_headers_are_bounded_in_number(shelf):
@@ -271,9 +273,8 @@ def test_no_request_is_answered_by_what_is_said_of_the_bytes_behind_it(shelf):
     """A request, then what is no HTTP: the connection ends without a 400 that the client would take for its answer."""
     shelf.gate.clear()
     body = b'{"text": "a"}'
-    head = b"POST /query HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
     with running(shelf.open, timeout=PATIENCE) as served, connected(served) as mixed:
-        mixed.sendall(head % len(body) + body)
+        mixed.sendall(ASK % len(body) + body)
         eventually(lambda: served.metric("nearsame_request_bytes_held"))
         mixed.sendall(b"nothing that HTTP knows\r\n\r\n")
         closed = ended(mixed)
@@ -324,6 +325,20 @@ def test_a_client_that_hangs_up_is_no_error_of_ours(shelf):
                 )
                 gone.sendall(head.encode())
         assert [499] * 3 == [event["status"] for event in served.events("request", 3)]
+        assert [] == served.events("unexpected")
+
+
+def test_a_client_that_hangs_up_behind_several_questions_is_no_error_of_ours(shelf):
+    """Its connection has gone for all of them, not for the last alone."""
+    shelf.gate.clear()
+    body = b'{"text": "a"}'
+    with running(shelf.open, timeout=PATIENCE) as served:
+        with connected(served) as gone:
+            gone.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # hang up at once
+            gone.sendall((ASK % len(body) + body) * 3)
+            eventually(lambda: served.metric("nearsame_request_bytes_held"))
+        shelf.gate.set()
+        served.events("request", 1)
         assert [] == served.events("unexpected")
 
 

@@ -11,6 +11,7 @@
 """
 
 from asyncio import AbstractEventLoop, TimerHandle
+from collections import deque
 from collections.abc import Callable
 from functools import partial
 from typing import Any, Literal
@@ -92,6 +93,7 @@ class _Connection(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
         self._reading = _Timer(self.loop, all_of_them.seconds, partial(all_of_them.close, self))
         self.since = self.loop.time()
         self._unread = 0  # bytes that came since the last ones of a body
+        self._begun: deque[Any] = deque()  # requests that are not answered, by httptools
 
     @property
     def waits(self) -> bool:
@@ -128,6 +130,7 @@ class _Connection(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
         if len(self.pipeline) >= _WAITING:
             self._refuse("pipeline")
         super().on_headers_complete()
+        self._begun.append(self.cycle)
 
     def on_body(self, body: bytes) -> None:
         """Some of a body; called by httptools alone."""
@@ -146,6 +149,8 @@ class _Connection(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
     def on_response_complete(self) -> None:
         """The client's turn again."""
         self.since = self.loop.time()
+        if self._begun:
+            self._begun.popleft()
         super().on_response_complete()
 
     def pause_writing(self) -> None:
@@ -164,9 +169,12 @@ class _Connection(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
         self._asking.start()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Give its place to others, and stop its timers."""
+        """Give its place to others, stop its timers, and tell each request that nobody waits for its answer."""
         self._all.forget(self)
         super().connection_lost(exc)
+        for cycle in self._begun:  # uvicorn tells the last one
+            cycle.disconnected = True
+            cycle.message_event.set()
         self._asking.stop()
         self._reading.stop()
 
