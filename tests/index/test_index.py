@@ -281,6 +281,24 @@ def test_a_precomputed_sketch_or_features_find_what_the_text_does(where, tmp_pat
             exact.query({"sketch": [1, 2, 3]})
 
 
+def test_ready_items_and_sketches_are_numbers_of_64_bits(where):
+    """With a sign or without; a list of anything else is refused, not rounded or cut."""
+    signature = [int(value, 16) for value in ns.explain(ROSE, method=ns.MinHash()).answer["signature"]]
+    most = [1, (1 << 63) - 1, 1 << 63, (1 << 64) - 1]
+    with ns.Index.create(where, method="minhash") as index:
+        index.add([{"id": "text", "text": ROSE}, {"id": "list", "features": most}])
+        for values in (signature, np.array(signature, np.uint64), np.array(signature, np.uint64).view(np.int64)):
+            assert ["text"] == [match.id for match in index.query({"sketch": values})]
+        for values in (most, most[::-1] + most, np.array(most, np.uint64), [1, (1 << 63) - 1, -1 << 63, -1]):
+            assert [("list", 1.0)] == [(match.id, match.similarity) for match in index.query({"features": values})]
+        for wrong in ([1 << 64], [(-1 << 63) - 1], [1.0], [1, "2"], [True], [None], [b"a"], [np.float64(1)]):
+            with pytest.raises(ns.ConfigError, match=r"more than 64 bits|all of one kind"):
+                index.query({"features": wrong})
+        for sketch in (["zz"] * 128, ["-1"] * 128, ["f" * 17] * 128):
+            with pytest.raises(ns.ConfigError, match="is not a number of 64 bits in hexadecimal"):
+                index.query({"sketch": sketch})
+
+
 def test_another_threshold_may_be_asked_for_and_what_a_lower_one_misses_is_told(where):
     """By the formula of the bands; what the keys say nothing about is refused."""
     with ns.Index.create(where, method=ns.MinHash(bands=16, rows=6)) as index:

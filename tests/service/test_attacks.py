@@ -21,6 +21,7 @@ import pytest
 
 import nearsame as ns
 from nearsame.errors import ConfigError
+from nearsame.index import documents
 from nearsame.service import connections, lookups, receiving
 from nearsame.service.metrics import Metrics
 from nearsame.service.problems import HttpProblem
@@ -149,6 +150,16 @@ def test_a_body_of_mistakes_is_refused_for_the_first(shelf, body, status, said):
     assert status == answer.status_code
     assert said in answer.json()["detail"]
     assert len(answer.json().get("errors", [])) <= 4
+
+
+def test_ready_items_are_not_looked_at_one_by_one(shelf, monkeypatch):
+    """A body of 10 MB holds five million; and a question with many is asked alone, not with 31 of its like."""
+    monkeypatch.setattr(documents, "_number", lambda *_: pytest.fail("an item was looked at"))
+    many = list(range(lookups.SMALL + 1))
+    assert (many[0], many[-1]) == documents.input_of({"features": many}).features[:: lookups.SMALL]
+    for part in ("features", "sketch"):
+        assert lookups.query([{part: many}], seconds=PATIENCE).kind is None
+        assert lookups.query([{part: many[:-1]}], seconds=PATIENCE).kind is not None
 
 
 def test_pages_are_measured_before_they_are_parsed(shelf, monkeypatch):

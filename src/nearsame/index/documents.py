@@ -8,6 +8,7 @@
 """
 
 import hashlib
+import operator
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from functools import cached_property
@@ -148,12 +149,28 @@ def _listed(given: Mapping[str, Any]) -> str:
 
 
 def _several(name: str, values: Any) -> tuple[Any, ...]:
+    """Texts, or whole numbers of 64 bits, with a sign or without."""
     if isinstance(values, str) or not hasattr(values, "__iter__"):
         raise ConfigError(f"{name} must be a list, got {shown(values)}", hint=f"Give {name} as a list.")
     items = tuple(values)
-    for value in items:
-        require_type(name, value, int | object)  # whatever it is, no endless number
-    return items
+    kinds = set(map(type, items))
+    if kinds <= {str}:
+        return items
+    numbers = items if kinds == {int} else tuple(_number(name, value) for value in items)
+    for value in (min(numbers), max(numbers)):
+        if not -1 << 63 <= value < 1 << 64:
+            raise ConfigError(f"{name}={shown(value)} has more than 64 bits", hint="Give hashes of 64 bits.")
+    return numbers
+
+
+def _number(name: str, value: Any) -> int:
+    try:
+        if not isinstance(value, bool):
+            return operator.index(value)
+    except TypeError:
+        pass
+    message = f"{name} of an index are texts or whole numbers, all of one kind, and {shown(value)} is not"
+    raise ConfigError(message, hint=f"Fix the {name}.")
 
 
 def is_storable(name: str) -> bool:

@@ -175,9 +175,11 @@ def cut(lists: Lists) -> list[UInt64s]:
 
 
 def hashes(values: Sequence[Any], what: str) -> UInt64s:
-    """Hashes that a caller gives, as 64 bits each."""
+    """Numbers of 64 bits that a caller gives, with a sign or without."""
     try:
-        return np.array([int(value) & (1 << 64) - 1 for value in values], np.uint64)
+        return np.array(values, np.int64).view(np.uint64)
+    except OverflowError:
+        return np.array([value & (1 << 64) - 1 for value in values], np.uint64)
     except (TypeError, ValueError):
         message = f"{what} of an index are texts or whole numbers, all of one kind"
         raise ConfigError(message, hint=f"Fix the {what}.") from None

@@ -1,5 +1,6 @@
 """MinHash in an index: sets of shingles, or of each only its signature."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -16,6 +17,7 @@ from nearsame.engines.base import Stage
 from nearsame.errors import ConfigError
 from nearsame.flow.steps import steps
 from nearsame.index.facet import NOTHING, Batch, Facet, Input, cut, documents, hashes, listed, through
+from nearsame.recipes.arguments import shown
 from nearsame.recipes.given import Number
 from nearsame.recipes.methods import MinHash
 from nearsame.stages.features.shingles import ShingleSets
@@ -26,6 +28,7 @@ from nearsame.stages.sketches.minhash import Signatures
 __all__ = ["SetFacet"]
 
 _LOW32 = np.uint64(0xFFFFFFFF)
+_DIGITS = re.compile(r"[0-9A-Fa-f]{1,16}")
 
 
 @dataclass(frozen=True)
@@ -74,7 +77,7 @@ class SetFacet(Facet):
         if len(values) != self.recipe.num_perm:
             message = f"a sketch of {len(values)} values, where the recipe has num_perm={self.recipe.num_perm}"
             raise ConfigError(message, hint="Make it by the recipe of the index.")
-        return hashes([int(value, 16) if isinstance(value, str) else value for value in values], "sketch")
+        return hashes([_of_digits(value) if isinstance(value, str) else value for value in values], "sketch")
 
     def sketches(self, items: Lists) -> npt.NDArray[np.uint64]:
         """The signatures of documents, none of them empty."""
@@ -135,3 +138,10 @@ class SetFacet(Facet):
             for at, signature in zip(some, made, strict=True):
                 sketches[at] = signature
         return sketches
+
+
+def _of_digits(value: str) -> int:
+    if not _DIGITS.fullmatch(value):
+        message = f"sketch: {shown(value)} is not a number of 64 bits in hexadecimal"
+        raise ConfigError(message, hint="Give it as `nearsame explain` shows it.")
+    return int(value, 16)

@@ -29,6 +29,7 @@ __all__ = [
 ]  # fmt: skip
 
 SMALL = 20_000  # characters of pages or texts that cost less than sending them to a worker
+_LISTS = ("text", "features", "sketch")
 _AT_ONCE = 64  # documents of a question, between looks at the time
 _MOST_PASSAGES = 1000
 
@@ -67,8 +68,8 @@ class query:  # noqa: N801  (a look-up like the others, which can be asked toget
     def __init__(self, batch: Sequence[dict[str, Any]], *, seconds: float, **wanted: Any) -> None:
         self.batch, self.wanted = list(batch), wanted
         self._seconds, self._deadline = seconds, time.monotonic() + seconds
-        is_small = sum(len(document.get("text", "")) for document in self.batch) <= SMALL
-        self.kind = repr(sorted(wanted.items())) if len(self.batch) == 1 and is_small else None
+        is_small = len(self.batch) == 1 and all(len(self.batch[0].get(part, ())) <= SMALL for part in _LISTS)
+        self.kind = repr(sorted(wanted.items())) if is_small else None
 
     def __call__(self, index: Index) -> list[Matches]:
         """The answer to it."""
