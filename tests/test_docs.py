@@ -143,3 +143,17 @@ def test_every_page_has_its_place_on_the_site() -> None:
     listed = re.findall(r"(\S+\.md)$", (ROOT / "mkdocs.yml").read_text("utf-8").partition("\nnav:")[2], re.MULTILINE)
     outside = {"index.md", "ARCHITECTURE.md", "CONTRIBUTING.md"}
     assert sorted({path.relative_to(ROOT / "docs").as_posix() for path in DOCS} | outside) == sorted(listed)
+
+
+def test_what_people_judged_is_said_as_it_was_measured() -> None:
+    """The README's figures of webis-copycat are those of the table that `scripts/bench choosing` wrote."""
+    text = (ROOT / "README.md").read_text("utf-8").replace("\n", " ")
+    row = re.search(r"^\| webis-copycat \| (.+) \|$", (ROOT / "docs" / "quality.md").read_text("utf-8"), re.MULTILINE)
+    assert row is not None
+    true, false, method, least, held_out, _, _, usual, _ = row[1].split(" | ")
+    f1, low, high = (f"{float(number):.2f}" for number in re.findall(r"[.\d]+", held_out))
+    assert "`jaccard`" == method
+    assert f"on {int(true) + int(false)} pairs" in text
+    assert f"from {float(least):.2f} on" in text
+    assert f"F1 of {f1} ({low} to {high})" in text
+    assert f"0.8 has {float(usual):.2f} there" in text

@@ -19,12 +19,15 @@ def stubs(number: int) -> list[str]:
     return [line.format(f"number{at} page{at}") for at in range(number)]
 
 
-def edited(number: int, times: int = 1) -> list[str]:
-    """Texts that have nothing in common, each with versions of which some words differ."""
+def edited(number: int, times: int = 1, every: int = 60) -> list[str]:
+    """Texts that have nothing in common, each with versions in which some words are others."""
     texts = []
     for at in range(number):
         text = words(60, at)
-        texts += [text, *([*text[: 20 + 2 * n], f"another{n}", *text[21 + 2 * n :]] for n in range(times))]
+        versions = [[*text] for _ in range(times)]
+        for n, version in enumerate(versions):
+            version[(20 + 2 * n) % every :: every] = [f"another{n}"] * (60 // every)
+        texts += [text, *versions]
     return [" ".join(text) for text in texts]
 
 
@@ -33,13 +36,51 @@ def test_a_template_is_told_with_what_keeps_its_documents() -> None:
     texts = stubs(120) + edited(30)
     found = ns.dedup(texts, method=THRESHOLD)
     (note,) = found.stats.notes
-    assert "119 of 149 near copies are not far above the threshold" in note
+    assert note.startswith("At 0.4, 119 of 149 near copies below 1 are not far above the threshold, and most hang on")
     assert '"This file was moved to the new repository of all standards a..." (in 120 documents)' in note
     assert "set drop_boilerplate=100 (--drop-boilerplate 100)" in note
     assert "119 of 119 are no longer similar to their witnesses then, and 0 of 30 further above it" in note
     assert 149 == found.stats.removed
     after = ns.dedup(texts, method=ns.Jaccard(threshold=0.4, drop_boilerplate=100))
     assert (30, ()) == (after.stats.removed, after.stats.notes)
+
+
+TEMPLATES = {
+    "invoice": "Invoice {}. Dear {}, thank you for your order. Please pay the amount of {} crowns within thirty days to"
+    " the account below and quote the number of this invoice. All goods stay ours until they are paid in full.",
+    "licence": "Copyright by {} of {}. You may use this file if you keep to the licence, which is to be had from the"
+    " office of its author. It comes without warranties or conditions of any kind, express or implied. package {}",
+    "changes": "{} unstable; urgency=medium * No-change rebuild against the new release of the library with the right"
+    " symbols and dependencies of {}. -- Automatic Builder builder at example dot org {}",
+    "manual": "{} [OPTION]... [FILE]... does {}. The option help displays this help and ends, the option version says"
+    " the version and ends. Report any bugs of the translation to the team at the address in the manual. See also {}",
+}
+
+
+@pytest.mark.parametrize("kind", TEMPLATES)
+def test_a_template_is_told_among_more_honest_copies(kind: str) -> None:
+    """Its large cluster is, though most near copies are honest; and at a threshold that is far below, too."""
+    made = [TEMPLATES[kind].format(*(words(1, 1000 + 3 * at + n)[0] for n in range(3))) for at in range(120)]
+    texts = made + edited(60, 4, every=20)
+    for threshold in (0.2, 0.4):
+        (note,) = ns.dedup(texts, method=ns.Jaccard(threshold=threshold)).stats.notes
+        assert "119 of 359 near copies below 1 are in one large cluster" in note
+        assert "119 of 119 are no longer similar to their witnesses then, and 0 of 240 others" in note
+        assert "--drop-boilerplate 100" in note
+    assert () == ns.dedup(texts, method=ns.Jaccard(threshold=0.4, drop_boilerplate=100)).stats.notes
+
+
+def test_a_sample_of_small_clusters_is_not_taken_for_a_template() -> None:
+    """What two documents of a sample have, many of the corpus may have, or those two alone."""
+    texts = edited(300, 19)
+    assert () == ns.plan(corpus=texts, threshold=0.75, sample_size=600).notes
+
+
+def test_a_second_measure_does_not_hide_a_template() -> None:
+    """Who is below the first threshold without it is no longer similar, whatever the second one says."""
+    confirmed = ns.Jaccard(threshold=0.4, confirm="edit", confirm_threshold=0.5)
+    (note,) = ns.dedup(stubs(120), method=confirmed).stats.notes
+    assert "119 of 119 are no longer similar" in note
 
 
 @pytest.mark.parametrize("settings", [dict(threads=1), dict(batch_rows=7), dict(ties="content")])
@@ -76,6 +117,24 @@ def test_summary_plan_and_report_tell_it(tmp_path) -> None:
     assert "about" not in planned.notes[0]
     assert "--drop-boilerplate 200" in ns.plan(corpus=stubs(400), threshold=0.4, sample_size=100).notes[0]
     assert any("--drop-boilerplate 100" in one for one in ns.report(ns.dedup(path, method=THRESHOLD)).remarks)
+
+
+def test_templates_of_real_collections_are_told(data_dir) -> None:
+    """One-line stubs at any threshold below, pages of aliases as usual; so does a plan, of a quarter of the pages."""
+    stubs, pages = (str(next((data_dir / "docs").glob(f"{name}.docs.*"))) for name in ("eips-ercs", "tldr-pages"))
+    for method in (ns.Jaccard(threshold=0.3), ns.Jaccard(threshold=0.55), ns.Containment(threshold=0.55)):
+        (note,) = ns.dedup(stubs, method=method).stats.notes
+        assert all(part in note for part in ('"This file was moved to', "(in 365 documents)", "--drop-boilerplate 200"))
+    assert 11 == ns.dedup(stubs, method=ns.Jaccard(threshold=0.55, drop_boilerplate=200)).stats.removed
+    for notes in (ns.dedup(pages).stats.notes, ns.plan(corpus=pages).notes):
+        assert ["--drop-boilerplate 200" in note and "`tldr" in note for note in notes] == [True]
+
+
+def test_real_collections_without_templates_are_not_told(data_dir) -> None:
+    """Versions, a fork, pages that look alike to people."""
+    for name in ("react-native-docs", "redis-valkey-docs", "webis-copycat", "thaigov-th-sample"):
+        path = str(next((data_dir / "docs").glob(f"{name}.docs.*")))
+        assert () == ns.dedup(path, method=ns.Jaccard(threshold=0.55)).stats.notes
 
 
 def test_many_items_are_counted_as_one_would() -> None:

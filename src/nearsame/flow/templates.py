@@ -1,7 +1,8 @@
 """Templates: documents that differ, and go because much of each is one text that many have; and what keeps them.
 
-1. Looked at are some of the near copies not far above the threshold. Where most of them have hardly anything in common
-   with their witnesses that others of them have in common with theirs, nothing more is done.
+1. Looked at are some of the near copies not far above the threshold, then some of those in large clusters. Where most
+   of them have hardly anything in common with their witnesses that others of them have in common with theirs, nothing
+   more is done.
 2. Dropping what too many documents have is tried on them, for several numbers. It is advised where most of them are no
    longer similar to their witnesses then: these hang on what many documents have.
 3. How many documents have a feature is counted exactly, over all of them; nothing is drawn, so the same run says the
@@ -31,7 +32,9 @@ from nearsame.stages.features.shingles import ShingleSets
 __all__ = ["looked_for", "warnings"]
 
 _NEAR = 0.5  # of the way from the threshold to 1
-_MANY = 50  # near copies near the threshold: of fewer nothing is said, nor is a smaller number tried
+_HONEST = 0.85  # from here on those in a large cluster are taken for versions of one text
+_MANY = 50  # near copies near the threshold, or of one witness: of fewer nothing is said, nor a smaller number tried
+_SEEN = 10  # documents of a sample that have a feature: of fewer, nobody can tell how many have it
 _TRIED, _OTHERS = 800, 400  # of these, and of those further up
 _MOST_ITEMS = 1 << 18  # of those that are tried
 _POPULAR = 3  # pairs, of those that are tried, that share a feature
@@ -60,30 +63,44 @@ def warnings(state: State[Arrays], decided: Decided, texts: Texts, clock: Clock,
         clock: counts the seconds, where there is something to look at.
         times: how many documents each stands for, where these are a sample.
     """
-    method = state.method
-    if not _can_drop(method) or state.leaders is None:
+    if not _can_drop(state.method) or state.leaders is None:
         return ()
-    near = _NearCopies.of(state, decided)
-    if near.is_near.sum() < _MANY:
-        return ()
-    with clock("templates"):
-        pairs = _Pairs.of(state, near)
-        if not pairs.alike:
-            return ()
-        trial = _Trial.of(state, pairs, times)
-        number = trial.best()
-        if number is None:
-            return ()
-        part = trial.part(number)
-        spelt = _spelt(state, part, trial, number, texts)
-        return (_sentence(near, trial, number, (spelt, round(float(trial.counts[part]))), times),)
+    near = _NearCopies.of(state, decided, times)
+    for some in (near.close, near.crowded):
+        if some.mask.sum() >= near.many:
+            with clock("templates"):
+                told = _told(state, near, some, texts)
+            if told is not None:
+                return (told,)
+    return ()
+
+
+def _told(state: State[Arrays], near: "_NearCopies", some: "_Some", texts: Texts) -> str | None:
+    """What to say of some of the near copies."""
+    pairs = _Pairs.of(state, near, some.mask)
+    if not pairs.alike(_POPULAR if near.times == 1 else 2):  # in a sample, fewer meet their like
+        return None
+    trial = _Trial.of(state, pairs, near.times)
+    number = trial.best()
+    if number is None:
+        return None
+    part = trial.part(number)
+    spelt = _spelt(state, part, trial, number, texts)
+    return _sentence(near, some, trial, number, (spelt, round(float(trial.counts[part]))))
 
 
 def _can_drop(method: Method) -> bool:
-    """Whether frequent features can be dropped, and what that does can be tried: sets, by one measure of theirs."""
-    is_plain = method.get("weights") in (None, "one") and method.get("confirm") is None
+    """Whether frequent features can be dropped, and what that does can be tried: sets, by a measure of theirs."""
     has_it = "drop_boilerplate" in type(method).model_fields
-    return has_it and is_plain and method.get("boilerplate_per_host") is None
+    return has_it and method.get("weights") in (None, "one") and method.get("boilerplate_per_host") is None
+
+
+class _Some(NamedTuple):
+    """Near copies that are looked at: where they are, and where the others."""
+
+    mask: Mask
+    where: str
+    others: str
 
 
 class _NearCopies(NamedTuple):
@@ -91,16 +108,39 @@ class _NearCopies(NamedTuple):
 
     rows: Rows
     witnesses: Rows
-    is_near: Mask  # not far above the threshold
+    similarity: Floats
+    least: float
+    size: int  # documents there are
+    times: float  # how many each of them stands for
 
     @classmethod
-    def of(cls, state: State[Arrays], decided: Decided) -> "_NearCopies":
+    def of(cls, state: State[Arrays], decided: Decided, times: float) -> "_NearCopies":
         """All of them."""
         best = state.corpus.best
         own = (best[decided.rows] == decided.rows) & (decided.nums < decided.dens)
-        least = float(state.method.least)
-        is_near = decided.nums[own] / decided.dens[own] < least + _NEAR * (1 - least)
-        return cls(decided.rows[own], best[decided.witnesses[own]], is_near)
+        similarity = decided.nums[own] / decided.dens[own]
+        rows, witnesses = decided.rows[own], best[decided.witnesses[own]]
+        return cls(rows, witnesses, similarity, float(state.method.least), best.size, times)
+
+    @property
+    def many(self) -> float:
+        """Of fewer nothing is said."""
+        return max(_SEEN, _MANY / self.times)
+
+    @property
+    def close(self) -> _Some:
+        """Those not far above the threshold."""
+        is_close = self.similarity < self.least + _NEAR * (1 - self.least)
+        return _Some(is_close, "not far above the threshold", "further above it")
+
+    @property
+    def crowded(self) -> _Some:
+        """Those whose witness many others have, too, and that are no versions of one text."""
+        changed = self.similarity < _HONEST
+        crowd = np.bincount(self.witnesses[changed], minlength=self.size)
+        count = (crowd >= self.many).sum()
+        where = f"in {count:,} large clusters" if count > 1 else "in one large cluster"
+        return _Some(changed & (crowd[self.witnesses] >= self.many), where, "others")
 
 
 @dataclass(frozen=True)
@@ -109,7 +149,7 @@ class _Pairs:
 
     Attributes:
         rows: by pair: the document.
-        is_near: whether it is not far above the threshold.
+        is_near: whether it is one of those that are looked at; the others are beside them to compare.
         items: all features, ascending.
         owners: by feature of a pair: the pair's number.
         places: where in `items` it is.
@@ -124,9 +164,9 @@ class _Pairs:
     sides: npt.NDArray[np.int64]
 
     @classmethod
-    def of(cls, state: State[Arrays], near: _NearCopies) -> "_Pairs":
+    def of(cls, state: State[Arrays], near: _NearCopies, some: Mask) -> "_Pairs":
         """Evenly over the order of reading."""
-        kinds = ((near.is_near, _TRIED), (~near.is_near, _OTHERS))
+        kinds = ((some, _TRIED), (~some, _OTHERS))
         chosen = np.concatenate([_spread(np.flatnonzero(kind), most) for kind, most in kinds])
         sizes = state.corpus.about.sizes
         size = int(sizes[near.rows[chosen]].sum() + sizes[near.witnesses[chosen]].sum())
@@ -137,19 +177,18 @@ class _Pairs:
         items, places = np.unique(features, return_inverse=True)
         keys, at = np.unique((documents % chosen.size) * items.size + places, return_inverse=True)
         sides = np.bincount(at, 1 + documents // chosen.size).astype(np.int64)
-        return cls(near.rows[chosen], near.is_near[chosen], items, keys // items.size, keys % items.size, sides)
+        return cls(near.rows[chosen], some[chosen], items, keys // items.size, keys % items.size, sides)
 
     @property
     def shared(self) -> Mask:
-        """By feature: whether both have it, of a pair that is near the threshold."""
+        """By feature: whether both have it, of a pair that is looked at."""
         shared: Mask = (self.sides == 3) & self.is_near[self.owners]
         return shared
 
-    @property
-    def alike(self) -> bool:
-        """Whether most of the near ones share something that others of them share."""
+    def alike(self, popular_from: int) -> bool:
+        """Whether most of those looked at share something that others of them share."""
         owners, places, size = self.owners[self.shared], self.places[self.shared], self.rows.size
-        is_popular = np.bincount(places, minlength=self.items.size)[places] >= _POPULAR
+        is_popular = np.bincount(places, minlength=self.items.size)[places] >= popular_from
         popular, every = (np.bincount(owners[some], minlength=size) for some in (is_popular, slice(None)))
         return _share(popular[self.is_near] >= _SOME * every[self.is_near]) >= _MOST
 
@@ -160,6 +199,7 @@ class _Trial:
 
     pairs: _Pairs
     counts: Floats
+    times: float
     least: float
     measure: str
 
@@ -168,7 +208,7 @@ class _Trial:
         """With everything counted."""
         weights = np.bincount(state.corpus.best, minlength=state.corpus.best.size)
         counts = state.corpus.engine.fold(state.leaders, CountMany(pairs.items, weights)) * times
-        return cls(pairs, counts, float(state.method.least), state.method.measure)
+        return cls(pairs, counts, times, float(state.method.least), state.method.measure)
 
     def parted(self, number: int) -> Mask:
         """Which pairs are no longer similar without what stands in more than that many documents."""
@@ -182,7 +222,7 @@ class _Trial:
 
     def best(self) -> int | None:
         """The number to advise; None where none parts most of them."""
-        numbers = [number for number in _NUMBERS if number < self.counts.max()]
+        numbers = [number for number in _NUMBERS if _SEEN * self.times <= number < self.counts.max()]
         shares = {number: _share(self.parted(number)[self.pairs.is_near]) for number in numbers}
         most = max(shares.values(), default=0.0)
         return max((n for n in numbers if shares[n] >= _ENOUGH * most), default=None) if most >= _MOST else None
@@ -220,16 +260,16 @@ def _spelt(state: State[Arrays], part: int, trial: _Trial, number: int, texts: T
     return spelling.longest(text, pairs.items[trial.counts > number]) or ""
 
 
-def _sentence(near: _NearCopies, trial: _Trial, number: int, part: tuple[str, int], times: float) -> str:
+def _sentence(near: _NearCopies, some: _Some, trial: _Trial, number: int, part: tuple[str, int]) -> str:
     """Which documents, what they share, what helps, and what that does."""
     parted, is_near = trial.parted(number), trial.pairs.is_near
     tried, others = parted[is_near], parted[~is_near]
-    count, total = (round(size * times) for size in (near.is_near.sum(), near.rows.size))
+    sampled, about = (f" of {near.size:,} sampled documents", "about ") if near.times > 1 else ("", "")
     text = f' "{part[0]}"' if part[0] else " something"
-    further = f", and {others.sum():,} of {others.size:,} further above it" if others.size else ""
+    further = f", and {others.sum():,} of {others.size:,} {some.others}" if others.size else ""
     return (
-        f"{count:,} of {total:,} near copies are not far above the threshold, and most hang on what many documents"
-        f" have, above all{text} (in {part[1]:,} documents). If they differ in what counts, set"
-        f" drop_boilerplate={number} (--drop-boilerplate {number}): tried on a sample, {tried.sum():,} of"
-        f" {tried.size:,} are no longer similar to their witnesses then{further}"
+        f"At {near.least:g}, {some.mask.sum():,} of {some.mask.size:,} near copies below 1{sampled} are {some.where},"
+        f" and most hang on what many documents have, above all{text} (in {about}{part[1]:,} documents). If they differ"
+        f" in what counts, set drop_boilerplate={number} (--drop-boilerplate {number}): tried on a sample,"
+        f" {tried.sum():,} of {tried.size:,} are no longer similar to their witnesses then{further}"
     )

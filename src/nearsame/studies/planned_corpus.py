@@ -95,7 +95,7 @@ def template_notes(recipe: MinHash, sample: DocumentSample) -> tuple[str, ...]:
     try:
         state = pipeline.prepare(Arrays(_reading(sample), engine, Keep.parse("first")), exact, Clock())
         decided = pipeline.decide(state, Question(exact.least), Clock())
-        texts, times = sample.table.column("text"), sample.num_documents / max(1, len(sample.table))
+        texts, times = sample.table.column("text"), max(1, sample.num_documents) / max(1, len(sample.table))
         return templates.warnings(state, decided, lambda rows: texts.take(pa.array(rows)).to_pylist(), Clock(), times)
     finally:
         engine.close()
