@@ -7,6 +7,7 @@
 """
 
 import argparse
+import os
 import random
 import statistics
 import sys
@@ -20,6 +21,7 @@ from nearsame.recipes.leaks import LeakRule
 from nearsame.stages.features.leaks import LeakStage
 from nearsame.stages.features.sought import SoughtTexts
 
+PAGE = report.ROOT / "docs" / "leaks.md"
 HEADER = ("items", "shingles", "table MB", "text MB", "planted", "MB/s a core", "µs an item")
 PACKAGES = ("nearsame", "pyarrow", "numba", "numpy")
 NUM_WORDS = 60  # of an item
@@ -75,10 +77,17 @@ def main(arguments: list[str]) -> None:
     parser = argparse.ArgumentParser(prog="scripts/bench leaks", description=__doc__.splitlines()[0])
     parser.add_argument("--size", type=corpus.parse_size, default="50MB", help="of training text (50MB)")
     parser.add_argument("--items", type=int, nargs="+", default=(1_000, 10_000, 100_000), help="of the benchmark")
+    parser.add_argument("--no-write", action="store_true", help="only print")
     given = parser.parse_args(arguments)
+    load = os.getloadavg()[0]
     texts = [text for batch in corpus.documents(given.size) for text in batch.column("text").to_pylist()]
-    report.show("leaks", HEADER, [measure(texts, number) for number in given.items])
-    print(report.made_by(f"leaks {' '.join(arguments)}".strip(), PACKAGES))
+    rows = [measure(texts, number) for number in given.items]
+    busy = "" if load < 0.7 else f"The machine was busy with other work (load {load:.1f} at the start). "
+    made_by = f"{busy}{report.made_by(' '.join(['leaks', *arguments]), PACKAGES)}"
+    report.show("leaks", HEADER, rows)
+    print(made_by)
+    if not given.no_write:
+        report.write_between(PAGE, "leaks", f"{report.markdown(HEADER, rows)}\n\n{made_by}")
 
 
 if __name__ == "__main__":
