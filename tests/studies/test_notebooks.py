@@ -50,7 +50,19 @@ def found():
 
 
 @pytest.fixture(scope="module")
-def answers(found, tmp_path_factory):
+def judged(tmp_path_factory):
+    """What people said of twenty pairs: versions are the same, others are not."""
+    texts, path = [words(40, at) for at in range(10)], tmp_path_factory.mktemp("judged") / "pairs.tsv"
+    versions = [[*text[:20], "another", *text[21:]] for text in texts]
+    lines = [f"a{at}\tb{(at + other) % 10}\t{1 - other}" for at in range(10) for other in (0, 1)]
+    path.write_text("\n".join(["id1\tid2\tlabel", *lines]))
+    named = [("a", texts), ("b", versions)]
+    rows = [{"id": f"{side}{at}", "text": " ".join(text)} for side, some in named for at, text in enumerate(some)]
+    return ns.evaluate(rows, methods=["jaccard"], truth=path, apart=False)
+
+
+@pytest.fixture(scope="module")
+def answers(found, judged, tmp_path_factory):
     """One of each kind, all about hostile texts."""
     texts = [f"{EVIL} {' '.join(words(40))} {end}" for end in ("one", "two")]
     similar = ns.pairs(texts)
@@ -62,9 +74,11 @@ def answers(found, tmp_path_factory):
         "result": found, "pairs": similar, "show": found.show(), "pairs shown": similar.show(1),
         "similarity": found.plot.similarity(), "clusters": found.plot.clusters(),
         "compare": ns.compare(*texts), "explain": ns.explain(texts[0]), "explained": ns.explain(EVIL, method="simhash"),
-        "plan": ns.plan(corpus=texts), "simhash": ns.plan_simhash(), "nothing": ns.dedup([]), "empty": ns.pairs([]),
+        "plan": ns.plan(corpus=texts), "simhash": ns.plan_simhash(), "judged": judged,
+        "nothing": ns.dedup([]), "empty": ns.pairs([]), "nothing shown": ns.dedup([]).show(),
         "evaluation": ns.evaluate(texts, methods=["jaccard", "minhash"], apart=False),
-        "match": matches[0], "matches": matches,
+        "match": matches[0], "matches": matches, "leaks": ns.leaks(texts, {EVIL: texts}),
+        "no similarity": ns.dedup([]).plot.similarity(), "no clusters": ns.dedup([]).plot.clusters(),
     }  # fmt: skip
 
 
@@ -83,12 +97,51 @@ def test_hostile_texts_stay_texts(answers):
 def test_a_terminal_gets_a_short_line(answers):
     """And pairs as lines of 80 characters at most, that it does not obey."""
     for name, answer in answers.items():
-        if name not in {"show", "pairs shown", "match", "matches"}:
-            assert len(repr(answer)) <= 120, name
+        if name not in {"show", "pairs shown", "matches"}:
+            assert len(repr(answer)) <= 80, name
             assert repr(answer).isprintable(), name
+    assert f"[{answers['match']!r}]" == repr(answers["matches"])
+    methods = [f"minhash:num_perm={number}" for number in (16, 32, 64, 128)]
+    assert "Evaluation(2 documents, 4 methods)" == repr(ns.evaluate(["a b", "c"], methods=methods, apart=False))
+    assert "RunReport(0 pairs of memory)" == repr(ns.report(ns.dedup(["a"])))
     for line in repr(answers["show"]).splitlines():
         assert line.isprintable()
         assert len(line) <= 80
+
+
+def test_one_of_a_kind_is_not_several(found):
+    """Whatever is counted."""
+    text = " ".join(words(30))
+    one = ns.leaks([text], {"b": [text]})
+    assert "Leaks(1 of 1 item, in 1 document)" == repr(one)
+    assert ("Result(1 document, 1 kept, 0 removed)", "1 cluster") == (
+        repr(ns.dedup(["a"])),
+        repr(found.plot.clusters()),
+    )
+    assert "Similarity of 1 pair" == repr(found.plot.similarity())
+
+
+def test_nothing_is_said_and_not_drawn(answers):
+    """A picture of no pairs, or a table of no clusters, would look broken; sizes that no cluster has are left out."""
+    assert ("No pairs.", "No clusters.") == tuple(repr(answers[name]) for name in ("nothing shown", "no clusters"))
+    for name, said in (("no similarity", "No pairs."), ("no clusters", "No clusters."), ("nothing shown", "No pairs.")):
+        assert said == Elements(answers[name]._repr_html_()).text, name
+    four = [f"a rose is a rose is a rose and {end}" for end in ("this", "that", "those", "these")]
+    sizes = ns.dedup([*four, "x y", "x y"], method=ns.Jaccard(threshold=0.3)).plot.clusters()._repr_html_()
+    assert ["2", "4"] == re.findall(r'<th class="number" scope="row">(\d+)</th>', sizes)
+
+
+def test_a_distance_has_its_value(answers):
+    """With its unit, as on a terminal."""
+    assert re.search(r"Euclidean distance\s*1\.4142", Elements(answers["compare"]._repr_html_()).text)
+
+
+def test_curves_of_settings_are_drawn_and_codes_stay_in_one_line(answers):
+    """Blocks of text would wrap between the letters; so would bits."""
+    html = answers["judged"]._repr_html_()
+    assert '<svg class="spark"' in html
+    assert "▂" not in html
+    assert re.search(r'class="code"[^>]*>[01]{64}<', answers["explained"]._repr_html_())
 
 
 def test_a_cell_is_the_same_each_time(found):

@@ -26,6 +26,9 @@ __all__ = [
 ]
 
 
+_WIDTH = 50  # of the names of methods, where it is told in a line
+
+
 class CurvePoint(NamedTuple):
     """The chance that a pair of a similarity is found."""
 
@@ -309,7 +312,9 @@ class Evaluation(InNotebooks):
     measure: JudgedBy = "jaccard"
 
     def __repr__(self) -> str:
-        return f"Evaluation({self.documents:,} documents, {', '.join(score.method for score in self.scores)})"
+        methods = ", ".join(score.method for score in self.scores)
+        methods = methods if len(methods) <= _WIDTH else f"{len(self.scores)} methods"
+        return f"Evaluation({self.documents:,} document{'' if self.documents == 1 else 's'}, {methods})"
 
     def record(self) -> dict[str, Any]:
         """All of it but the files, JSON-able."""

@@ -27,6 +27,7 @@ __all__ = [
 FoundBy = Literal["minhash", "simhash", "bytes", "text", "url"]  # what decides on similarity comes first
 AddStatus = Literal["added", "replaced", "resembles", "present", "conflict"]
 FOUND_BY: tuple[FoundBy, ...] = get_args(FoundBy)
+_WIDTH = 79
 IN_A_CROWD = "Very many documents have much in common with it; not all of them were compared."
 
 
@@ -60,6 +61,12 @@ class Match(_Answer, InNotebooks):
     distance: int | None = None
     url: str | None = None
     columns: dict[str, str] = field(default_factory=dict, hash=False)
+
+    def __repr__(self) -> str:
+        value = "" if self.similarity is None else f"{int(self.similarity * 10_000) / 10_000:.4f} {self.measure}, "
+        rest = f", {value}{', '.join(self.found_by)})"
+        room = _WIDTH - len("Match(''") - len(rest)
+        return f"Match({self.id if len(self.id) <= room else self.id[: room - 1] + '…'!r}{rest}"
 
     @property
     def same_bytes(self) -> bool:

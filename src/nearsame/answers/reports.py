@@ -46,6 +46,9 @@ KINDS: dict[MatchKind, str] = {  # strongest first
 }
 
 
+_WIDTH = 50  # of what was read, where it is told in a line
+
+
 @dataclass(frozen=True)
 class Figure:
     """A number of the headline."""
@@ -295,7 +298,9 @@ class RunReport:
     inputs: Inputs = field(default=Inputs(), repr=False, compare=False)
 
     def __repr__(self) -> str:
-        return f"RunReport({self.num_pairs:,} pairs of {self.title})"
+        pairs = f"{self.num_pairs:,} pair{'' if self.num_pairs == 1 else 's'}"
+        title = self.title if len(self.title) <= _WIDTH else f"{self.title[: _WIDTH - 1]}…"
+        return f"RunReport({pairs} of {title})"
 
     def record(self) -> dict[str, Any]:
         """All of it, JSON-able."""

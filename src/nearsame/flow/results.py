@@ -53,7 +53,8 @@ class Result(Offers):
 
     def __repr__(self) -> str:
         stats = self.stats
-        return f"Result({stats.documents:,} documents, {stats.kept:,} kept, {stats.removed:,} removed)"
+        documents = f"{stats.documents:,} document{'' if stats.documents == 1 else 's'}"
+        return f"Result({documents}, {stats.kept:,} kept, {stats.removed:,} removed)"
 
     @cached_property
     def stats(self) -> Stats:

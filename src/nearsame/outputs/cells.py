@@ -5,6 +5,7 @@
 3. No package is needed beyond those of nearsame itself.
 """
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from html import escape
@@ -21,12 +22,27 @@ from nearsame.outputs.promises import cut
 from nearsame.outputs.similarity_bars import drawn
 from nearsame.printable import printable
 
-__all__ = ["Cell", "Html", "bars", "beside", "cell", "curve", "element", "figures", "share", "shown", "table", "told"]
+__all__ = [
+    "Cell",
+    "Html",
+    "bars",
+    "beside",
+    "cell",
+    "curve",
+    "element",
+    "figures",
+    "share",
+    "shown",
+    "spark",
+    "table",
+    "told",
+]
 
 _LONGEST = 300  # characters of a text in a table
 _ROWS = 20
 _PASSAGES = 5
 _DIGITS = 12
+_CODE = re.compile(r"[0-9a-f]{16,}")  # a hash, or its bits
 _MARKS = {"shared": "mark", "other": "span"}
 
 
@@ -119,6 +135,16 @@ def share(value: float) -> Html:
                    aria_hidden="true")  # fmt: skip
 
 
+def spark(heights: Sequence[float]) -> Html:
+    """Shares from 0 to 1 as small bars beside each other."""
+    shapes = [
+        element("rect", kind="bar", x=at, y=round(20 - 20 * height, 1), width=0.8, height=round(20 * height, 1))
+        for at, height in enumerate(heights)
+    ]
+    return element("svg", *shapes, kind="spark", viewBox=f"0 0 {len(heights)} 20", preserveAspectRatio="none",
+                   height=20, aria_hidden="true")  # fmt: skip
+
+
 def bars(bins: Sequence[SimilarityBin], name: str) -> Html:
     """Pairs by similarity."""
     picture = drawn(bins)
@@ -156,17 +182,13 @@ def shown(answer: Any) -> str:
 
 
 def _comparison(compared: Comparison) -> list[Html]:
-    rows = [
-        (
-            comparison.NAMES[one.name],
-            "" if one.similarity is None else comparison.shown_number(one.similarity, compared.threshold),
-            "" if one.similarity is None else share(float(one.similarity)),
-            one.note or one.of,
-        )
-        for one in compared.measures
-    ]
+    rows = []
+    for one in compared.measures:
+        value = "" if one.similarity is None else comparison.shown_number(one.similarity, compared.threshold)
+        bar = "" if one.similarity is None else share(float(one.similarity))
+        rows.append((comparison.NAMES[one.name], value, bar, comparison.shown_distance(one, value), one.note or one.of))
     parts = [element("p", element("b", comparison.verdict(compared)))]
-    parts.append(table("", ("measure", "similarity", "", "of"), rows))
+    parts.append(table("", ("measure", "similarity", "", "distance", "of"), rows))
     longest = sorted(compared.passages, key=lambda passage: -passage.tokens)[:_PASSAGES]
     for passage in longest:
         sides = [[MarkedPiece("shared", text[:_LONGEST])] for text in (passage.a_text, passage.b_text)]
@@ -211,7 +233,9 @@ def _simhash_plan(plan: SimHashPlan) -> list[Html]:
 
 def _evaluation(evaluation: Evaluation) -> list[Html]:
     parts = [told(evaluations.heading(evaluation))]
-    parts += [table(one.title, one.columns, one.rows) for one in evaluations.tables(evaluation)]
+    for one in evaluations.tables(evaluation):
+        drawn_rows = [(*row[:-1], spark(heights)) for row, heights in zip(one.rows, one.heights, strict=False)]
+        parts.append(table(one.title, one.columns, drawn_rows or one.rows))
     said, command = evaluations.conclusion(evaluation)
     return [*parts, *map(told, said), *([element("pre", command)] if command else [])]
 
@@ -250,7 +274,8 @@ def _piece(piece: MarkedPiece, alone: str) -> Html:
 def _cell(value: Content, *, is_right: bool, is_first: bool) -> Html:
     if isinstance(value, str) and not isinstance(value, Html) and len(value) > _LONGEST:
         value = value[:_LONGEST] + "…"
-    kind = "number" if is_right else ""
+    is_code = isinstance(value, str) and not isinstance(value, Html) and _CODE.fullmatch(value) is not None
+    kind = "code" if is_code else "number" if is_right else ""
     return element("th", value, scope="row", kind=kind) if is_first else element("td", value, kind=kind)
 
 

@@ -31,13 +31,17 @@ _CURVES, _BARS = 6, 50  # curves that are drawn, and the bars of each
 
 @dataclass(frozen=True)
 class Table:
-    """Cells as text; the first column is a name, the others are numbers unless they are in `texts`."""
+    """Cells as text; the first column is a name, the others are numbers unless they are in `texts`.
+
+    Where the last column is a picture, `heights` has that of each row as numbers from 0 to 1.
+    """
 
     title: str
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     remark: str = ""
     texts: tuple[str, ...] = ()
+    heights: tuple[tuple[float, ...], ...] = ()
 
     def is_text(self, column: str) -> bool:
         """Whether it is set to the left."""
@@ -141,19 +145,24 @@ def _tried(advice: Advice) -> Table:
 
 def _curves(advice: Advice) -> Table:
     """F1 by threshold, a picture of each of the best settings."""
-    rows = tuple((one.label, one.cut, f"{one.f1:.3f}", _drawn(one)) for one in advice.tried if one.curve)[:_CURVES]
+    shown = [one for one in advice.tried if one.curve][:_CURVES]
+    heights = tuple(map(_heights, shown))
+    rows = tuple(
+        (one.label, one.cut, f"{one.f1:.3f}", f"0 |{sparkline(bars).replace(' ', '.')}| 1")
+        for one, bars in zip(shown, heights, strict=True)
+    )
     remark = "Each bar is the greatest F1 of the pairs' own similarities in it."
     columns = ("setting", "best from", "F1", "F1 by threshold, from 0 to 1")
-    return Table("The curves of the best settings", columns, rows, remark, columns[-1:])
+    return Table("The curves of the best settings", columns, rows, remark, columns[-1:], heights)
 
 
-def _drawn(one: Tried) -> str:
+def _heights(one: Tried) -> tuple[float, ...]:
     """A bar for each piece of the thresholds: of the similarities that pairs have there, and of its own end."""
     bars = [one.at((place + 1) / _BARS).f1 for place in range(_BARS)]
     for line in one.curve:
         place = max(0, math.ceil(line.threshold * _BARS) - 1)
         bars[place] = max(bars[place], line.f1)
-    return f"0 |{sparkline(bars).replace(' ', '.')}| 1"
+    return tuple(bars)
 
 
 def _curve(advice: Advice) -> Table:

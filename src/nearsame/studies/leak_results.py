@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -70,8 +71,13 @@ class Leaks:
     _searched: Searched
 
     def __repr__(self) -> str:
-        stats = self.stats
-        return f"Leaks({stats.leaked:,} of {stats.items:,} items, in {stats.leaked_documents:,} documents)"
+        stats, many = self.stats, "" if self.stats.leaked_documents == 1 else "s"
+        items = f"{stats.leaked:,} of {stats.items:,} item{'' if stats.items == 1 else 's'}"
+        return f"Leaks({items}, in {stats.leaked_documents:,} document{many})"
+
+    def _repr_html_(self) -> str:
+        html: str = import_module("nearsame.studies.notebooks").leaks(self)._repr_html_()
+        return html
 
     @cached_property
     def stats(self) -> LeakStats:

@@ -17,17 +17,18 @@ from nearsame.outputs import reports
 from nearsame.outputs.cells import Cell, Html, bars, beside, element, figures, share, table, told
 from nearsame.outputs.console import clean, window
 from nearsame.outputs.marking import MarkedPiece
-from nearsame.outputs.promises import condition, content, cut, guarantee, in_bytes, measured, near, percent
+from nearsame.outputs.promises import condition, content, cut, guarantee, in_bytes, measured, near, percent, plural
 from nearsame.outputs.remarks import remarks
 from nearsame.studies.distributions import bins, cluster_table, grid, sizes
 from nearsame.studies.finished import finished
 from nearsame.studies.report import report as made
 from nearsame.studies.side_by_side import Sides
 
-__all__ = ["clusters", "shown_pairs", "similarity", "summary", "written"]
+__all__ = ["clusters", "leaks", "shown_pairs", "similarity", "summary", "written"]
 
 _SAID = {"dedup": ("removed", "its witness, which stays"), "pairs": ("a", "b")}
 _WIDTH = 76  # of a line of plain text
+_NO_PAIRS = "No pairs."
 
 
 def summary(found: Result | Pairs) -> Cell:
@@ -51,7 +52,8 @@ def similarity(found: Result | Pairs) -> Cell:
     Raises:
         ConfigError: The run was on Spark.
     """
-    return Cell(f"Similarity of {len(finished(found).pairs):,} pairs", _similarity(found))
+    count = len(finished(found).pairs)
+    return Cell(f"Similarity of {count:,} {plural(count, 'pair')}", _similarity(found) if count else told(_NO_PAIRS))
 
 
 def clusters(found: Result | Pairs) -> Cell:
@@ -68,12 +70,39 @@ def clusters(found: Result | Pairs) -> Cell:
     keepers = run.pairs.column("b_id").take(pa.array(first)).to_pylist()
     by_size = sizes(counts)
     most = max((count for _, count in by_size), default=1)
+    if not keepers:
+        return Cell("No clusters.", told("No clusters."))
     rows = zip(keepers, counts.tolist(), map(cut, least.tolist()), strict=True)
     return Cell(
-        f"{len(keepers):,} clusters",
-        table("Clusters by size", ("documents", "clusters", ""), [(size, n, share(n / most)) for size, n in by_size]),
+        f"{len(keepers):,} {plural(len(keepers), 'cluster')}",
+        table(
+            "Clusters by size", ("documents", "clusters", ""), [(size, n, share(n / most)) for size, n in by_size if n]
+        ),
         table("The largest", ("kept document", "documents", "least similarity"), list(rows), most=10),
     )
+
+
+def leaks(found: Any) -> Cell:
+    """What `leaks` found: of each benchmark how much, and which items first."""
+    stats = found.stats
+    where = f"in {stats.leaked_documents:,} {plural(stats.leaked_documents, 'document')}"
+    of_all = percent(stats.leaked / max(stats.items, 1), 1)
+    about = [
+        ("documents", f"{stats.documents:,}", in_bytes(stats.text_bytes)),
+        ("items", f"{stats.items:,}", f"{stats.sought:,} were looked for"),
+        ("leaked", f"{stats.leaked:,}", f"{of_all}, {where}"),
+    ]
+    rows = [
+        (one.name, one.items, one.sought, one.leaked, share(one.leaked / max(one.items, 1)), one.documents)
+        for one in stats.benchmarks
+    ]
+    columns = ("benchmark", "items", "looked for", "leaked", "", "documents")
+    parts = [figures(about), table("", columns, rows)]
+    if len(found.items):
+        items = ((one["benchmark"], one["item"], cut(one["score"]), ", ".join(one["columns"]), one["documents"])
+                 for one in found.items.to_pylist())  # fmt: skip
+        parts.append(table("Leaked items", ("benchmark", "item", "share", "columns", "documents"), items, most=10))
+    return Cell(repr(found), *parts, *(told(f"Note: {note}.") for note in stats.notes))
 
 
 def shown_pairs(found: Result | Pairs, count: int) -> Cell:
@@ -86,7 +115,7 @@ def shown_pairs(found: Result | Pairs, count: int) -> Cell:
         ids, both = (tuple(row[f"{side}{field}"] for side in (name, other)) for field in ("id", "text"))
         parts += _pair(row, ids, both, sides, said)
         lines += _plain(row, ids, both)
-    return Cell("\n".join(lines) or "No pairs.", *(parts or [told("No pairs.")]))
+    return Cell("\n".join(lines) or _NO_PAIRS, *(parts or [told(_NO_PAIRS)]))
 
 
 def written(
