@@ -184,7 +184,7 @@ def shown(answer: Any) -> str:
 def _comparison(compared: Comparison) -> list[Html]:
     rows = []
     for one in compared.measures:
-        value = "" if one.similarity is None else comparison.shown_number(one.similarity, compared.threshold)
+        value = "" if one.similarity is None else cut(one.similarity)
         bar = "" if one.similarity is None else share(float(one.similarity))
         rows.append((comparison.NAMES[one.name], value, bar, comparison.shown_distance(one, value), one.note or one.of))
     parts = [element("p", element("b", comparison.verdict(compared)))]

@@ -8,7 +8,6 @@
 
 from collections.abc import Sequence
 from fractions import Fraction
-from math import floor
 from typing import NamedTuple
 
 from rich.table import Table
@@ -16,10 +15,10 @@ from rich.text import Text
 
 from nearsame.answers.comparisons import ComparedText, Comparison, Measured, Passage
 from nearsame.outputs.console import clean
-from nearsame.outputs.promises import percent
+from nearsame.outputs.promises import cut, percent
 from nearsame.outputs.report_page import ReportPage
 
-__all__ = ["NAMES", "Sources", "report", "shown_distance", "shown_number", "verdict"]
+__all__ = ["NAMES", "Sources", "report", "shown_distance", "verdict"]
 
 NAMES = {
     "jaccard": "Jaccard",
@@ -76,7 +75,7 @@ def verdict(comparison: Comparison) -> str:
     else:
         value = _value(comparison[comparison.measure])
     least = f"{float(comparison.threshold):g}"
-    shown = shown_number(value, comparison.threshold)
+    shown = cut(value)
     if comparison.similar:
         return f"Near-duplicates: {NAMES[comparison.measure]} {shown} >= {least}."
     if value >= comparison.threshold:
@@ -103,23 +102,11 @@ def _measures(comparison: Comparison) -> Table:
     table.add_column("of", overflow="fold")
     for measured in comparison.measures:
         style = "bold" if measured.name == comparison.measure else ""
-        similarity = "" if measured.similarity is None else shown_number(measured.similarity, comparison.threshold)
+        similarity = "" if measured.similarity is None else cut(measured.similarity)
         error = "" if not measured.error else f" ± {measured.error:.3f}"
         of = f"{measured.of}; {measured.note}" if measured.note else measured.of
         table.add_row(NAMES[measured.name], similarity + error, shown_distance(measured, similarity), of, style=style)
     return table
-
-
-def shown_number(value: Fraction | float, threshold: Fraction) -> str:
-    """A similarity with four digits.
-
-    >>> [shown_number(value, Fraction(4, 5)) for value in (Fraction(2, 3), 0.79999, 0.99999, 1.0)]
-    ['0.6667', '0.7999', '0.9999', '1.0000']
-    """
-    rounded = round(float(value), _DIGITS)
-    if any(value < edge <= rounded for edge in (threshold, 1)):
-        rounded = floor(value * 10**_DIGITS) / 10**_DIGITS
-    return f"{rounded:.{_DIGITS}f}"
 
 
 def shown_distance(measured: Measured, similarity: str) -> str:

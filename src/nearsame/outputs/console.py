@@ -25,6 +25,7 @@ from nearsame.outputs.promises import (
     component,
     condition,
     content,
+    cut,
     guarantee,
     in_bytes,
     measured,
@@ -278,8 +279,7 @@ def _from(text: str, place: int) -> str:
 
 
 def _similarity(pair: Mapping[str, Any]) -> str:
-    shown = min(pair["similarity"], 0.999) if pair["similarity"] < 1 else 1.0  # 1 is told from nearly 1
-    return f"{shown:.3f} {pair['measure']}"
+    return f"{cut(pair['similarity'], 3)} {pair['measure']}"
 
 
 def _place(record: Mapping[str, Any]) -> str:

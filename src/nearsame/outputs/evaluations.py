@@ -14,7 +14,7 @@ from nearsame.answers.advice import Advice, Trade, Tried
 from nearsame.answers.findings import Closing, Evaluation, Score
 from nearsame.dataclass import dataclass
 from nearsame.outputs.plans import in_ascii, sparkline
-from nearsame.outputs.promises import percent
+from nearsame.outputs.promises import cut, percent
 
 __all__ = ["Table", "conclusion", "heading", "markdown", "result_line", "tables", "text"]
 
@@ -61,7 +61,7 @@ def tables(evaluation: Evaluation) -> list[Table]:
     if evaluation.closing:
         made.append(_closing(evaluation))
     if evaluation.lost:
-        rows = tuple((lost.method, lost.a, lost.b, f"{lost.similarity:.3f}", lost.why) for lost in evaluation.lost)
+        rows = tuple((lost.method, lost.a, lost.b, cut(lost.similarity, 3), lost.why) for lost in evaluation.lost)
         columns = ("method", "document", "other", _measure(evaluation), "why")
         made.append(Table("Pairs that were lost", columns, rows, texts=("document", "other", "why")))
     if isinstance(evaluation.advice, Advice):

@@ -12,7 +12,7 @@ from nearsame._version import __version__
 from nearsame.files.passed_over import PassedOver
 from nearsame.outputs.console import Report, clean, described
 from nearsame.outputs.html import render
-from nearsame.outputs.promises import in_bytes, percent, plural
+from nearsame.outputs.promises import cut, in_bytes, percent, plural
 
 __all__ = ["leaks_markdown", "leaks_page", "show_leaks"]
 
@@ -64,7 +64,7 @@ def _items(report: Report, items: Sequence[Mapping[str, Any]]) -> None:
     for item in items[:_SHOWN]:
         where = f"{_count(item['documents'], 'document')}, {', '.join(item['columns'])}"
         name = f"{_short(item['benchmark'], 20)} {_short(item['item'], 30)}"
-        report.line(f"  {item['score']:.3f} {_short(f'{name}: {clean(where)}', 66)}")
+        report.line(f"  {cut(item['score'], 3)} {_short(f'{name}: {clean(where)}', 66)}")
     if len(items) > _SHOWN:
         report.line(f"  and {len(items) - _SHOWN:,} more, with -o or --json")
 

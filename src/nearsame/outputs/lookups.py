@@ -13,6 +13,7 @@ from rich.text import Text
 
 from nearsame.answers.matches import IN_A_CROWD, Matches
 from nearsame.outputs.console import clean
+from nearsame.outputs.promises import cut
 from nearsame.outputs.report_page import ReportPage
 from nearsame.recipes.methods import METHODS
 from nearsame.recipes.urls import CanonicalUrl
@@ -155,7 +156,7 @@ _MEASURES = {
 def _similarity(match: Any) -> str:
     if match.similarity is None:
         return "-"
-    return f"{floor(match.similarity * 1000) / 1000:.3f}"
+    return cut(match.similarity, 3)
 
 
 def _row(page: ReportPage, name: str, count: int, remark: str) -> None:

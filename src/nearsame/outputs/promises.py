@@ -29,6 +29,7 @@ __all__ = [
 ]
 
 _WORDS = {"url", "redirect", "canonical", "revisit"}  # layers that go by what is said, not by what is there
+_OF_A_FLOAT = 1e-7  # what a product with a float may lack of a whole number
 
 
 def guarantee(stats: Stats) -> str:
@@ -76,7 +77,7 @@ def component(stats: Stats) -> str:
     bridges = f"{largest.bridges:,} {plural(largest.bridges, 'pair')} without which it falls apart"
     return (
         f"largest component: {largest.documents:,} documents, {largest.distinct:,} distinct, least similarity"
-        f" {largest.least_similarity:.3f}{sampled}, {bridges}."
+        f" {cut(largest.least_similarity, 3)}{sampled}, {bridges}."
     )
 
 
@@ -193,13 +194,13 @@ def plural(count: int, noun: str) -> str:
     return noun if count == 1 else f"{noun}s"
 
 
-def cut(value: float | Fraction) -> str:
+def cut(value: float | Fraction, digits: int = 4) -> str:
     """A similarity, cut and not rounded: nothing below a threshold looks as if it reached it.
 
-    >>> cut(0.79999)
-    '0.7999'
+    >>> cut(0.79999), cut(0.57), cut(Fraction(2, 3))  # .57 * 10,000 is a little less than 5,700
+    ('0.7999', '0.5700', '0.6666')
     """
-    return f"{floor(value * 10_000) / 10_000:.4f}"
+    return f"{floor(value * 10**digits + _OF_A_FLOAT) / 10**digits:.{digits}f}"
 
 
 def percent(share: float, digits: int = 0) -> str:

@@ -5,7 +5,6 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
-from fractions import Fraction
 from typing import Any
 
 from starlette.datastructures import FormData, UploadFile
@@ -15,7 +14,7 @@ from nearsame.answers.matches import IN_A_CROWD, Entry, Group, Likeness, Match, 
 from nearsame.errors import UnknownIdError
 from nearsame.index.index import Index
 from nearsame.outputs import marking
-from nearsame.outputs.comparison import NAMES, shown_distance, shown_number, verdict
+from nearsame.outputs.comparison import NAMES, shown_distance, verdict
 from nearsame.outputs.promises import cut, plural
 from nearsame.service import lookups
 from nearsame.service.decisions import CHOICES, PageDecisions, said, undecidable
@@ -241,7 +240,7 @@ def _compared(
     return {
         "verdict": verdict(comparison),
         "summary": _summary(comparison, left_out),
-        "measures": [_measured(measured, comparison.threshold) for measured in comparison.measures],
+        "measures": [_measured(measured) for measured in comparison.measures],
         "a_name": a[0],
         "b_name": b[0],
         "a_pieces": a_pieces,
@@ -250,8 +249,8 @@ def _compared(
     }
 
 
-def _measured(measured: Measured, threshold: Fraction) -> dict[str, Any]:
-    shown = "" if measured.similarity is None else shown_number(measured.similarity, threshold)
+def _measured(measured: Measured) -> dict[str, Any]:
+    shown = "" if measured.similarity is None else cut(measured.similarity)
     return {
         "name": NAMES[measured.name],
         "similarity": None if measured.similarity is None else float(measured.similarity),

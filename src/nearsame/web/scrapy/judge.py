@@ -19,6 +19,7 @@ from typing import Any
 
 from scrapy.crawler import Crawler
 
+from nearsame.outputs.promises import cut
 from nearsame.recipes.methods import MinHash
 from nearsame.web.scrapy.options import MEMORY, CrawlOptions
 from nearsame.web.scrapy.texts import num_words
@@ -84,13 +85,13 @@ class PageJudge:
             return None
         self.count("unchanged" if resemblance.unchanged else "near_duplicates")
         logger.info(
-            "%(what)s: %(url)s is like %(other)s (%(measure)s %(similarity).3f)",
+            "%(what)s: %(url)s is like %(other)s (%(measure)s %(similarity)s)",
             {
                 "what": "Unchanged" if resemblance.unchanged else "Near-duplicate",
                 "url": url or "an item",
                 "other": resemblance.url or resemblance.id,
                 "measure": resemblance.measure,
-                "similarity": resemblance.similarity,
+                "similarity": cut(resemblance.similarity, 3),
             },
             extra={"spider": self._crawler.spider},
         )

@@ -11,6 +11,7 @@ from itemadapter import ItemAdapter
 from scrapy.crawler import Crawler
 from scrapy.exceptions import DropItem, NotConfigured
 
+from nearsame.outputs.promises import cut
 from nearsame.web.scrapy.judge import PageJudge
 from nearsame.web.scrapy.links import NearDuplicateLinksMiddleware
 from nearsame.web.scrapy.options import CrawlOptions
@@ -85,7 +86,7 @@ class NearDuplicatePipeline:
             judge.count("items_dropped")
             other = resemblance.url or resemblance.id
             what = "unchanged since an earlier crawl" if resemblance.unchanged else f"near-duplicate of {other}"
-            raise DropItem(f"{what} ({resemblance.measure} {resemblance.similarity:.3f})", log_level="INFO")
+            raise DropItem(f"{what} ({resemblance.measure} {cut(resemblance.similarity, 3)})", log_level="INFO")
         try:
             fields[self.options.mark_field] = resemblance._asdict()
         except (AttributeError, KeyError):
