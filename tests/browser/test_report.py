@@ -59,6 +59,10 @@ def test_the_threshold_moves_what_is_shown(report, opened):
     told = opened.get_by_label("By lang", exact=True).first.locator(number(3)).all_inner_texts()
     splits = next(one for one in found.breakdowns if one.column == "lang").splits
     assert [one.at[6] for one in splits] == [int(one.split()[0]) for one in told]
+    cells = opened.locator("table.map").first.locator("td").all_inner_texts()
+    joined = [cell[6] if any(cell) else 0 for row in found.maps[0].at for cell in row]
+    assert joined == [int(cell or 0) for cell in cells]
+    assert joined != [cell[0] for row in found.maps[0].at for cell in row]
     gone = [one for one in found.pairs if one.at >> 6 & 1]
     shown_rows = sum(one.similarity < at.threshold for one in gone[:25])
     assert 0 < shown_rows == opened.get_by_text("At this threshold for another one.").count()

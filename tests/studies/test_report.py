@@ -52,7 +52,11 @@ def test_every_count_is_that_of_the_run(run):
             sum(getattr(one, name) for one in breakdown.splits) for name in ("documents", "removed")
         )
     assert ["host", "lang"] == sorted(one.column for one in found.breakdowns)
-    assert stats.removed == sum(map(sum, found.maps[0].counts))
+    [shared] = found.maps
+    assert stats.removed == sum(map(sum, shared.counts))
+    assert shared.counts == tuple(tuple(cell[0] for cell in row) for row in shared.at)
+    for number, step in enumerate(found.thresholds):
+        assert step.count == sum(cell[number] for row in shared.at for cell in row)
 
 
 @pytest.mark.parametrize(
@@ -135,7 +139,7 @@ def test_a_folder_says_what_the_run_says(tmp_path, monkeypatch):
     assert there.pop("unmoved")
     for record in (here, there):
         splits = [split for breakdown in record["breakdowns"] for split in breakdown["splits"]]
-        for one in (*record["pairs"], *record["clusters"], *splits):
+        for one in (*record["pairs"], *record["clusters"], *splits, *record["maps"]):
             del one["at"]
         for name in ("thresholds", "steps"):
             del record[name]

@@ -108,11 +108,15 @@ class Breakdown:
 
 @dataclass(frozen=True)
 class SourceMap:
-    """How many pairs have one document in each of two sources (or hosts): `counts[a][b]`."""
+    """How many pairs have one document in each of two sources (or hosts): `counts[a][b]`.
+
+    `at[a][b]` is how many of these stand at each threshold of the report, where there are such.
+    """
 
     column: str
     names: tuple[str, ...]
     counts: tuple[tuple[int, ...], ...]
+    at: tuple[tuple[tuple[int, ...], ...], ...] = ()
 
 
 @dataclass(frozen=True)

@@ -94,7 +94,7 @@ def report_page(report: RunReport) -> str:
         pairs_note=f"{report.num_pairs:,} in all.{some}{texts}",
         touched="removed" if is_dedup else "in a pair",
         untouched="kept" if is_dedup else "in none",
-        map_caption="Rows: the document that goes; columns: its witness" if is_dedup else "Rows: a; columns: b",
+        map_caption=_map_caption(report),
         clusters_name=f"The largest {clusters:,}" if clusters < len(report.clusters) else "All of them, largest first",
         most_clusters=_CLUSTERS,
         graphs=[(graph, cluster_layout.laid_out(graph, report.least)) for graph in report.graphs],
@@ -103,6 +103,15 @@ def report_page(report: RunReport) -> str:
         has_peaks=any(step.peak_memory for step in report.steps),
         most_seconds=max((step.seconds for step in report.steps), default=0) or 1,
         settings=[(name, _setting(value)) for name, value in report.recipe.items() if value not in (None, [], "")],
+    )
+
+
+def _map_caption(report: RunReport) -> str:
+    followed = "at the threshold that is chosen above" if len(report.thresholds) > 1 else ""
+    if report.of == "pairs":
+        return f"Rows: a; columns: b{followed and f'; {followed}'}"
+    return (
+        f"Rows: the document that goes{followed and f' {followed}'}; columns: its witness{followed and ' in this run'}"
     )
 
 

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -32,14 +31,16 @@ def breakdowns(source_names: tuple[str, ...], facts: Facts, touched: Sequence[Ma
     return tuple(made)
 
 
-def maps(source_names: tuple[str, ...], facts: Facts, pairs: tuple[Int64s, Int64s]) -> tuple[SourceMap, ...]:
-    """How many pairs join two sources, and two hosts, where there are several."""
+def maps(
+    source_names: tuple[str, ...], facts: Facts, pairs: tuple[Int64s, Int64s], standing: Sequence[Mask]
+) -> tuple[SourceMap, ...]:
+    """How many pairs join two sources, and two hosts, where there are several; `standing`: at each threshold."""
     places = [np.searchsorted(facts.keys, side) for side in pairs]
     made = []
     for name, values in _columns(source_names, facts):
         if name in ("source", "host"):
             a, b = (values.take(pa.array(side)).fill_null(_UNKNOWN) for side in places)
-            one = _map(name, a, b)
+            one = _map(name, a, b, standing)
             if len(one.names) > 1:
                 made.append(one)
     return tuple(made)
@@ -81,12 +82,18 @@ def _of_value(row: Mapping[str, Any], gone: Sequence[int]) -> Split:
     return Split(row["value"], row["value_count"], gone[0], tuple(gone) if len(gone) > 1 else ())
 
 
-def _map(name: str, a: pa.Array, b: pa.Array) -> SourceMap:
+def _map(name: str, a: pa.Array, b: pa.Array, standing: Sequence[Mask]) -> SourceMap:
     """Of the values that stand in most pairs."""
     counted = {row["values"]: row["counts"] for row in pc.value_counts(pa.concat_arrays([a, b])).to_pylist()}
     names = sorted(sorted(counted), key=lambda value: -counted[value])[:_SIDE]
     at = [pc.index_in(side, pa.array(names, pa.string())).fill_null(-1).to_numpy() for side in (a, b)]
-    counts: npt.NDArray[np.int64] = np.zeros((len(names), len(names)), np.int64)
-    inside = (at[0] >= 0) & (at[1] >= 0)
-    np.add.at(counts, (at[0][inside], at[1][inside]), 1)
-    return SourceMap(name, tuple(names), tuple(tuple(row) for row in counts.tolist()))
+    inside, cells = (at[0] >= 0) & (at[1] >= 0), at[0] * len(names) + at[1]
+    counts = [np.bincount(cells[inside & some], minlength=len(names) ** 2) for some in (True, *standing)]
+    whole, *steps = (each.reshape(len(names), len(names)) for each in counts)
+    moving = np.stack(steps, axis=-1).tolist() if len(steps) > 1 else []
+    return SourceMap(
+        name,
+        tuple(names),
+        tuple(tuple(row) for row in whole.tolist()),
+        tuple(tuple(tuple(cell) for cell in row) for row in moving),
+    )

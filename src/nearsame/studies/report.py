@@ -141,7 +141,7 @@ class _Making:
             unmoved=run.fixed,
             sizes=sizes(self._cluster_table[1]),
             breakdowns=() if facts is None else self._breakdowns(facts),
-            maps=() if facts is None else maps(run.sources.names, facts, self._keys),
+            maps=() if facts is None else maps(run.sources.names, facts, self._keys, self._thresholds.standing),
             steps=tuple(self._steps()),
             num_pairs=len(run.pairs),
             documents=self._documents,

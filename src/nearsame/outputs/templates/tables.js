@@ -2,11 +2,15 @@
 (() => {
 const slider = document.getElementById("threshold");
 
-// cells and bars that were counted at each threshold: `data-at` has all numbers, `data-of` what they are parts of
+// cells and bars that were counted at each threshold: `data-at` has all numbers, `data-of` what they are parts of;
+// those of a map are shaded by the largest of its numbers, `data-most`, and empty where nothing is left
 const follow = () => document.querySelectorAll("[data-at]").forEach(one => {
-  const { at, of } = one.dataset, value = +at.split(" ")[slider.value];
+  const { at, of, most } = one.dataset, value = +at.split(" ")[slider.value];
   if (one.tagName === "rect") one.setAttribute("width", 100 * value / of);
-  else one.textContent = value.toLocaleString("en") + (of ? ` (${Math.round(100 * value / of)} %)` : "");
+  else if (most) {
+    one.className = value ? `h${Math.min(4, 1 + Math.round(3 * value / most))}` : "";
+    one.textContent = value ? value.toLocaleString("en") : "";
+  } else one.textContent = value.toLocaleString("en") + (of ? ` (${Math.round(100 * value / of)} %)` : "");
 });
 if (slider) slider.addEventListener("input", follow);
 
