@@ -238,6 +238,8 @@ def test_an_unknown_option_is_one_line(tmp_path):
     done = run("dedup", tmp_path, "--treshold", "0.8")
     assert 2 == done.exit_code
     assert "hint: See nearsame dedup --help." == done.stderr.splitlines()[-1]
+    for lacking in ("--threshold", "-o"):
+        assert "hint: See nearsame dedup --help." == run("dedup", "x", lacking).stderr.splitlines()[-1]
     assert 2 == len(done.stderr.splitlines())
 
 

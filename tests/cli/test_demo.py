@@ -34,6 +34,19 @@ def test_the_demo_can_be_written(tmp_path):
     assert 2 == run("demo", "-o", tmp_path / "demo").exit_code
 
 
+def test_the_demo_ends_with_a_report_to_open(tmp_path, monkeypatch):
+    """Of a name of its own, or of one that is given; nothing is replaced unasked."""
+    monkeypatch.chdir(tmp_path)
+    assert "A page to look at: nearsame demo --report" == run("demo").stdout.splitlines()[-1]
+    done = run("demo", "--report")
+    assert (0, "Written: nearsame-demo.html") == (done.exit_code, done.stdout.splitlines()[-1])
+    assert "<!DOCTYPE html>" == (tmp_path / "nearsame-demo.html").read_text("utf-8")[:15]
+    assert 2 == run("demo", "--report").exit_code
+    assert 0 == run("demo", "--report", "--overwrite", "-q").exit_code
+    assert 0 == run("demo", "--report", "other.html", "-q").exit_code
+    assert ["nearsame-demo.html", "other.html"] == sorted(path.name for path in tmp_path.iterdir())
+
+
 def test_the_corpus_can_be_written(tmp_path):
     """--corpus gives it as it is bundled, over nothing, and with no result beside it."""
     assert 0 == run("demo", "--corpus", tmp_path / "corpus.jsonl").exit_code

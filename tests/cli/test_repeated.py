@@ -28,6 +28,7 @@ def test_the_values_are_named_whatever_is_between_them() -> None:
     assert found.exit_code == 2
     assert "--method is given 3 times: jaccard, minhash, simhash" in found.stderr
     assert "is given twice: a, b" in run("dedup", "x", "-o", "a", "--output", "b").stderr
+    assert "is given twice: nearsame-demo.html, b" in run("demo", "--report", "--report", "b").stderr
 
 
 def test_a_switch_may_be_given_again_but_not_contradicted() -> None:

@@ -37,6 +37,7 @@ _KEPT = {
     "revised": "Too much was rewritten.",
     "chain": "Both are like the one between them, and not like each other.",
 }
+_PAGE = "nearsame-demo.html"
 _LOWER = 0.5  # where to look for what was rightly kept
 
 Record = dict[str, Any]
@@ -59,7 +60,15 @@ Record = dict[str, Any]
         help="Write the corpus itself, as JSON lines, and end.",
         stands="de-duplicate it",
     ),
-    options.REPORTING[0],
+    options.spec(
+        "--report",
+        metavar="[FILE]",
+        is_flag=False,
+        flag_value=_PAGE,
+        writes=options.FILE,
+        help=f"A page of what was found, .html; or .json. Without a name: {_PAGE}.",
+        stands="none",
+    ),
     options.overwriting("DIR or FILE"),
 )
 @options.running
@@ -107,7 +116,7 @@ def demo(
         said.written(report)
     else:
         said.line()
-        said.line("A page to look at: nearsame demo --report demo.html")
+        said.line("A page to look at: nearsame demo --report")
 
 
 def _copy(corpus: str, *, overwrite: bool, quiet: bool) -> None:

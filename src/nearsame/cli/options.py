@@ -10,6 +10,7 @@ from copy import copy
 from typing import Any, get_args
 
 import click
+from click.core import augment_usage_errors
 from click.shell_completion import CompletionItem
 
 from nearsame.cli import helping
@@ -117,9 +118,10 @@ class Command(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse; of an option that is given twice, click would take the last without a word."""
-        if not ctx.resilient_parsing:
-            self._refuse_repeated(ctx, list(args))
-        return super().parse_args(ctx, args)
+        with augment_usage_errors(ctx):  # else a hint about what the parser refuses would not name the command
+            if not ctx.resilient_parsing:
+                self._refuse_repeated(ctx, list(args))
+            return super().parse_args(ctx, args)
 
     def _refuse_repeated(self, ctx: click.Context, args: list[str]) -> None:
         parser, once = self.make_parser(ctx), []
@@ -139,7 +141,8 @@ class Command(click.Command):
                 raise click.UsageError(f"{both} are both given", ctx)
             if not param.is_flag and len(values) > 1:
                 times = "twice" if len(values) == 2 else f"{len(values)} times"
-                raise click.UsageError(f"{param.opts[-1]} is given {times}: {', '.join(map(str, values))}", ctx)
+                given = ", ".join(value if isinstance(value, str) else str(param.flag_value) for value in values)
+                raise click.UsageError(f"{param.opts[-1]} is given {times}: {given}", ctx)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Refuse names that are not Unicode and places that cannot be used, before any work; then run the command."""
