@@ -259,6 +259,27 @@ def test_a_file_with_other_tables_is_damaged(change_of, tmp_path):
         ns.Index.open(place)
 
 
+@pytest.mark.parametrize(
+    "change_of",
+    [
+        "DROP TABLE settings",
+        "DELETE FROM settings",
+        "ALTER TABLE settings DROP COLUMN value",
+        "DELETE FROM settings WHERE name = 'format'",
+    ],
+)
+def test_a_file_without_settings_is_damaged(change_of, tmp_path):
+    """It is not an index of another format, nor one that may not be read."""
+    place = tmp_path / "seen.ns"
+    ns.Index.create(place).close()
+    with closing(sqlite3.connect(place)) as connection:
+        connection.execute(change_of)
+        connection.commit()
+    for use in (ns.Index.open, ns.Index.migrate):
+        with pytest.raises(ns.StoreDamagedError, match="its settings are not what was written"):
+            use(place)
+
+
 def test_check_lets_amcheck_look_where_it_is_there(postgres, postgres_url):
     """An index of PostgreSQL whose entries are not in order any more: without it, nothing that is read shows it."""
     ns.Index.create(postgres_url, source=DOCUMENTS).close()

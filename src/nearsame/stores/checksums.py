@@ -134,8 +134,8 @@ def require_settings(name: str, settings: Mapping[Any, Any]) -> dict[str, str]:
     stored = {key: value for key, value in settings.items() if key != _CHECKSUM}
     seal = settings.get(_CHECKSUM)
     is_sealed = seal is not None and _of_settings(stored) == seal
-    theirs = stored.get("format", "unknown")
-    if theirs != FORMAT and (is_sealed or seal is None):
+    theirs = stored.get("format")
+    if theirs not in (FORMAT, None) and (is_sealed or seal is None):
         message = f"{name} is an index of format {theirs}; this version of nearsame reads format {FORMAT}"
         raise StoreError(message, hint="Create it again from its source, or use the version that made it.")
     if not is_sealed:

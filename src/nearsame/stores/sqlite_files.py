@@ -90,8 +90,11 @@ def read_settings(path: Path, connection: sqlite3.Connection) -> dict[str, str]:
     """
     if connection.execute("PRAGMA application_id").fetchone() != (APPLICATION,):
         raise StoreError(f"{path} is a database, but not an index of nearsame", hint="Check the path.")
-    settings = require_settings(str(path), dict(connection.execute("SELECT name, value FROM settings").fetchall()))
-    if _schema(connection) != _our_schema():
+    tables = _schema(connection)
+    has_settings = any(name == "settings" for _, name, _, _ in tables)
+    stored = connection.execute("SELECT * FROM settings").fetchall() if has_settings else []
+    settings = require_settings(str(path), {row[0]: row[-1] for row in stored})
+    if tables != _our_schema():
         raise StoreDamagedError.of(str(path), "its tables are not those of an index")
     return settings
 
