@@ -14,7 +14,7 @@ from packaging.requirements import Requirement
 
 PURPOSES = {
     "web": "HTML pages, web archives, canonical URLs",
-    "trafilatura": "main content by trafilatura: slower, finds more",
+    "trafilatura": "main content by trafilatura, which is slower",
     "remote": "sources at http(s) addresses",
     "serve": "the HTTP service and its pages",
     "postgres": "an index in PostgreSQL",
