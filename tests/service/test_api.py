@@ -189,6 +189,38 @@ def test_a_body_that_is_not_as_described_says_where(served, inside, body, place)
     assert {} == inside.documents
 
 
+@pytest.mark.parametrize(
+    ("where", "said"),
+    [
+        (["lang=en"] * 101, "where: List should have at most 100 items after validation, not 101"),
+        (["lang=en", 5], "where.1: Input should be a valid string"),
+        ({"lang": ["en", 5]}, "where.lang.1: Input should be a valid string"),
+        (5, "where: Input should be a valid string"),
+    ],
+)
+def test_of_what_may_be_of_several_types_the_closest_is_told(served, where, said):
+    """Not that it is none of the others, and no name of a type of ours."""
+    answer = served.client.post("/query", json={"text": "a", "where": where})
+    assert said == problem(answer, 422, "invalid")["detail"]
+
+
+def test_a_setting_that_no_address_knows_is_refused(served, inside):
+    """A misspelt one would do nothing, or something else: `if_neww` would add."""
+    client = served.client
+    client.post("/documents", json={"id": "x", "text": "a"})
+    raw = {"content": "b", "headers": {"Content-Type": "text/plain"}}
+    lines = {"content": b"{}", "headers": {"Content-Type": "application/x-ndjson"}}
+    for method, path, given in (
+        *(("POST", path, body) for path in ("/documents", "/query") for body in (raw, lines)),
+        ("POST", "/compare", {"json": {"a": "x", "b": "x"}}),
+        *(("GET", path, {}) for path in ("/documents", "/export", "/groups", "/stats", "/documents/x/duplicates")),
+        *((method, "/documents/x", {}) for method in ("GET", "DELETE")),
+    ):
+        found = problem(client.request(method, path, params={"if_neww": "true"}, **given), 422, "invalid")
+        assert found["detail"].startswith("query.if_neww: not known here")
+    assert ["x"] == list(inside.documents)
+
+
 def test_ids_are_listed_part_by_part(served):
     """The last of a part is where the next one begins; one that is not there is a 404, and no id a 422."""
     client = served.client

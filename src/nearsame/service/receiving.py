@@ -8,6 +8,7 @@
 
 import asyncio
 import codecs
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar
 
@@ -21,11 +22,12 @@ from nearsame.service.problems import HttpProblem
 from nearsame.service.settings import Settings
 from nearsame.service.workers import WorkerProcesses
 
-__all__ = ["Receiver", "content_type", "invalid", "is_stream", "refuse_settings", "settings_of"]
+__all__ = ["Receiver", "content_type", "invalid", "is_stream", "refuse_settings", "require_known", "settings_of"]
 
 _RAW = {"text/plain", "text/html"}
 _LARGE = 100_000  # bytes; some milliseconds
 _MOST_NAMES = 20  # in an object; no model has as many
+_TYPE = re.compile(r"constrained-str|(list|dict|function-after)\[.*\]")  # pydantic's names in the place of a mistake
 _NO_CHARSETS = {"idna", "punycode", "raw-unicode-escape", "unicode-escape", "utf-7"}  # what Python has besides
 
 S = TypeVar("S", bound=BaseModel)
@@ -152,11 +154,27 @@ def settings_of(request: Request, model: type[S]) -> S:
     if not request.scope["query_string"]:
         return model()
     given = request.query_params
+    require_known(request, model.model_fields)
     several = {name for name, field in model.model_fields.items() if field.annotation == list[str] | None}
     named = {
         name: given.getlist(name) if name in several else given[name] for name in model.model_fields if name in given
     }
     return _validated(TypeAdapter(model), named, "query")
+
+
+def require_known(request: Request, names: Iterable[str] | None = None) -> None:
+    """Refuse a setting in the URL that is none of these, or of those of the route: a misspelt one would do nothing.
+
+    Raises:
+        Problem: There is one.
+    """
+    if not request.scope["query_string"]:
+        return
+    known = list(names or (parameter.alias for parameter in request.scope["route"].dependant.query_params))
+    for name in request.query_params:
+        if name not in known:
+            message = f"not known here; there are {', '.join(known)}" if known else "not known here"
+            raise invalid([{"loc": ("query", name), "msg": message}])
 
 
 def is_stream(request: Request) -> bool:
@@ -197,16 +215,28 @@ def _validated(model: TypeAdapter[T], given: Any, *where: str) -> T:
 
 def invalid(errors: Iterable[Any]) -> HttpProblem:
     """A body that is not as described: where, and what was expected."""
+    errors = list(errors) or [{"loc": (), "msg": "not as described"}]
+    first = _most_telling(errors)
     faults = [{"place": _place(error["loc"]), "message": _message(error)} for error in errors][:20]
-    first = faults[0] if faults else {"place": "", "message": "not as described"}
-    detail = f"{first['place']}: {first['message']}" if first["place"] else first["message"]
+    place = _place(first["loc"])
+    detail = f"{place}: {_message(first)}" if place else _message(first)
     return HttpProblem(422, "invalid", detail, hint="GET /openapi.json describes every request.", errors=faults)
+
+
+def _most_telling(errors: Sequence[Any]) -> Any:
+    """The first; of what may be one of several types, what is wrong with the type that comes closest."""
+    first = errors[0]
+    until = next((at for at, part in enumerate(first["loc"]) if _TYPE.fullmatch(str(part))), None)
+    if until is None:
+        return first
+    like = [error for error in errors if error["loc"][:until] == first["loc"][:until]]
+    return min(like, key=lambda error: (error["type"].endswith("_type"), -len(error["loc"])))
 
 
 def _place(location: Iterable[str | int]) -> str:
     """Where in the JSON; the name of an unknown field is the client's own text, so it is cut."""
-    names = [str(part)[:60] for part in location if part not in ("one", "batch", "id-of", "other")]
-    return ".".join(names)
+    names = [str(part) for part in location if part not in ("one", "batch", "id-of", "other")]
+    return ".".join(name[:60] for name in names if not _TYPE.fullmatch(name))
 
 
 def _message(error: Any) -> str:

@@ -20,7 +20,7 @@ from nearsame.service import bodies, description, lookups, metrics, streaming
 from nearsame.service.changes import Adding
 from nearsame.service.limits import NDJSON, seconds_left
 from nearsame.service.problems import HttpProblem
-from nearsame.service.receiving import is_stream, refuse_settings, settings_of
+from nearsame.service.receiving import is_stream, refuse_settings, require_known, settings_of
 from nearsame.service.service import Service
 from nearsame.service.streaming import LineStream, Work
 
@@ -187,6 +187,7 @@ class Routes:
     async def compare(self, request: Request) -> Response:
         """Compare two documents, each of the index or a text: if texts are at hand, with every measure and passage."""
         self._service.access.require(request, "read")
+        require_known(request)
         given = await self._service.receiver.received(request, _COMPARE, {})
         sides = [await self._side(request, side) for side in (given.a, given.b)]
         return _json(await self._service.ask(request, lookups.compare(*sides, by_texts=given.texts)))
@@ -202,17 +203,20 @@ class Routes:
     ) -> Response:
         """Ids, in the order in which documents were added; the last one is the `after` of the next request."""
         self._service.access.require(request, "read")
+        require_known(request)
         return _json({"ids": await self._service.ask(request, lookups.ids(after, limit, containing))})
 
     async def get(self, request: Request, id: DocumentId) -> Response:
         """A document of the index, as far as it is stored."""
         self._service.access.require(request, "read")
+        require_known(request)
         ask = lookups.get(_decoded(id))
         return _json(await self._service.ask(request, ask))
 
     async def remove(self, request: Request, id: DocumentId) -> Response:
         """Remove a document from the index."""
         self._service.access.require(request, "write")
+        require_known(request)
         wanted = _decoded(id)
         await self._service.remove(request, wanted)
         return _json({"id": wanted, "removed": True})
@@ -226,6 +230,7 @@ class Routes:
     ) -> Response:
         """What in the index resembles a document of it."""
         self._service.access.require(request, "read")
+        require_known(request)
         wanted = _decoded(id)
         matches = await self._service.ask(request, lookups.duplicates(wanted, limit, where))
         return _json({"id": wanted, "duplicates": matches, "complete": matches.complete})
@@ -233,6 +238,7 @@ class Routes:
     async def stats(self, request: Request) -> Response:
         """What the index holds, and how it was made."""
         self._service.access.require(request, "read")
+        require_known(request)
         return _json(await self._service.ask(request, lookups.stats))
 
     async def export(
@@ -247,6 +253,7 @@ class Routes:
     ) -> Response:
         """All documents, a line of JSON each, in the order in which they were added."""
         self._service.access.require(request, "read")
+        require_known(request)
         return LineStream(self._records(request, after, number, limit, partial(lookups.exported, numbered=numbers)))
 
     async def groups(
@@ -258,6 +265,7 @@ class Routes:
     ) -> Response:
         """Documents that others were found to resemble, those with most first."""
         self._service.access.require(request, "read")
+        require_known(request)
         found, totals = await self._service.ask(request, lookups.groups(limit, offset, members))
         return _json({"groups": found, "total_groups": totals[0], "total_documents": totals[1]})
 
