@@ -55,7 +55,6 @@ def _older(**versions: Any) -> Callable[[str], str]:
     ("name", "change", "kind", "message"),
     [
         ("format", lambda _: "1", StoreError, "is an index of format 1; this version of nearsame reads format 3"),
-        ("format", lambda _: None, StoreError, "is an index of format unknown; this version of nearsame reads"),
         ("methods", _older(tokeniser=1), IndexMismatchError, "was made with version 1 of the tokeniser, and"),
         ("methods", _older(unicode="15.1.0"), IndexMismatchError, "was made with version 15.1.0 of the Unicode tables"),
         ("methods", lambda _: "[{}]", IndexMismatchError, "was made by a recipe that this version cannot read"),
