@@ -132,11 +132,12 @@ class StepCost:
 
 @dataclass(frozen=True)
 class SeenDocument:
-    """A document that a pair of the report names."""
+    """A document that a pair of the report names; of an id that `is_cut` only the beginning stands here."""
 
     id: str
     source: str
     row: int
+    is_cut: bool = False
 
 
 @dataclass(frozen=True)
@@ -267,7 +268,9 @@ class RunReport:
         recipe: what decides the answer.
         versions: of the packages that could.
         changes: what an older run decided otherwise, where one was named.
+        data: where all pairs of the run stand; empty if nowhere yet.
         inputs: the files that were read, none of which the report may replace.
+        table: all pairs, for a file beside the report.
     """
 
     of: Literal["dedup", "pairs"]
@@ -299,15 +302,22 @@ class RunReport:
     recipe: dict[str, Any] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)
     changes: RunChanges | None = None
+    data: str = ""
     inputs: Inputs = field(default=Inputs(), repr=False, compare=False)
+    table: Any = field(default=None, repr=False, compare=False)
 
     def __repr__(self) -> str:
         pairs = f"{self.num_pairs:,} pair{'' if self.num_pairs == 1 else 's'}"
         title = self.title if len(self.title) <= _WIDTH else f"{self.title[: _WIDTH - 1]}…"
         return f"RunReport({pairs} of {title})"
 
+    @property
+    def leaves_out(self) -> bool:
+        """Whether the run has pairs that do not stand here, or not with their whole ids."""
+        return self.num_pairs > len(self.pairs) or any(one.is_cut for one in self.documents)
+
     def record(self) -> dict[str, Any]:
         """All of it, JSON-able."""
-        values = dataclasses.asdict(replace(self, inputs=Inputs()))
-        del values["inputs"]
+        values = dataclasses.asdict(replace(self, inputs=Inputs(), table=None))
+        del values["inputs"], values["table"]
         return values

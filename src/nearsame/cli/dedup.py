@@ -123,7 +123,7 @@ def dedup(ctx: click.Context, /, **given: Any) -> int:
         chosen = {name: given[name] for name in _WRITTEN if given[name]}
         if is_written and place != "-":
             stats = run.write(place, overwrite=overwrite, pairs=given["write_pairs"], **chosen)
-        report_place = reported(run, given)
+        reports = reported(run, given)
         examples = run.examples() if given["dry_run"] and not given["quiet"] and not given["as_json"] else None
     to_stdout = is_written and place == "-"
     if to_stdout:
@@ -137,8 +137,8 @@ def dedup(ctx: click.Context, /, **given: Any) -> int:
             report.examples(examples, places=stats.repeated_ids > 0)
         elif place not in (None, "-"):
             report.written(place, folder=meaning(place).is_folder)
-        if report_place:
-            report.written(report_place)
+        for written in reports:
+            report.written(written)
     return outcome(run, given)
 
 

@@ -81,7 +81,7 @@ def pairs(ctx: click.Context, /, **given: Any) -> int:
         if path not in (None, "-"):
             chosen = {"spreadsheet": True} if given["spreadsheet"] else {}
             similar_pairs.write(path, overwrite=given["overwrite"], **chosen)
-        report_place = reported(similar_pairs, given)
+        reports = reported(similar_pairs, given)
         stats, count = similar_pairs.stats, similar_pairs.num_pairs
     if path == "-":
         lists.json_lines(similar_pairs.table, sys.stdout.buffer)
@@ -90,7 +90,7 @@ def pairs(ctx: click.Context, /, **given: Any) -> int:
     elif not given["quiet"]:
         report = console.Report(sys.stderr if path == "-" else sys.stdout)
         report.pairs(stats, count, similar_pairs.skipped, similar_pairs.passed_over)
-        for written in (path, report_place):
+        for written in (path, *reports):
             if written not in (None, "-"):
                 report.written(written)
     return outcome(similar_pairs, given)

@@ -1,7 +1,9 @@
 """`nearsame report`: a page of a finished run; and what `--report` of a run does."""
 
+import os
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import click
@@ -68,18 +70,37 @@ def require_reportable(given: Mapping[str, Any]) -> None:
     if given["engine"] == "spark":
         message = "--report and --engine spark: a report is made on one machine"
         raise ConfigError(message, hint="Leave one of them out.")
-    from nearsame.outputs.reports import require_report
+    from nearsame.outputs.folder import require_place
+    from nearsame.outputs.reports import pairs_beside, require_report
 
     require_report(given["report"])
+    if _data(given) is None and os.path.lexists(beside := pairs_beside(given["report"])):
+        read, against = given["sources"], given["against"] or ()
+        require_place(beside, read, against=against, folder=False, overwrite=given["overwrite"])
 
 
-def reported(found: Any, given: Mapping[str, Any]) -> str | None:
-    """Write the report of a run where one was asked for; its place."""
+def reported(found: Any, given: Mapping[str, Any]) -> tuple[str, ...]:
+    """Write the report of a run where one was asked for; the places that were written."""
     place: str | None = given["report"]
-    if place is not None:
-        from nearsame.outputs.reports import write_report
-        from nearsame.studies.report import report as made
+    if place is None:
+        return ()
+    from nearsame.outputs.reports import data_beside, write_report
+    from nearsame.studies.report import report as made
 
-        page = made(found, texts=not given["report_without_texts"], against=given.get("report_against"))
-        write_report(page, place, overwrite=given["overwrite"])
-    return place
+    page = made(found, texts=not given["report_without_texts"], against=given.get("report_against"))
+    page = replace(page, data=_data(given) or "")
+    write_report(page, place, overwrite=given["overwrite"])
+    beside = data_beside(page, place)
+    return (place,) if beside is None else (place, beside)
+
+
+def _data(given: Mapping[str, Any]) -> str | None:
+    """The file of all pairs that the run writes, if it does."""
+    from nearsame.outputs.destinations import meaning
+
+    place: str | None = given["output"]
+    if place in (None, "-") or given.get("dry_run"):
+        return None
+    if "max_pairs" in given:
+        return place
+    return f"{place.rstrip('/')}/removed.parquet" if meaning(place).is_folder else None

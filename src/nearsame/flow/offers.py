@@ -78,6 +78,8 @@ class Offers(InNotebooks):
     ) -> None:
         """Write its report, for people: what `write_report(report(found), path)` does.
 
+        Where the page has no room for all pairs, page.html.pairs.parquet has them.
+
         Args:
             path: A .html or .json file.
             overwrite: Whether a file that exists is replaced.

@@ -9,6 +9,7 @@ import base64
 import hashlib
 import json
 import re
+from collections.abc import Iterator
 from importlib.resources import files
 from typing import Any
 
@@ -18,12 +19,13 @@ from nearsame.answers.comparisons import Explanation
 from nearsame.answers.findings import Evaluation
 from nearsame.answers.reports import KINDS, RunReport
 from nearsame.outputs import cluster_layout, evaluations, explanation, plots, similarity_bars, walk_pictures
+from nearsame.outputs.page_data import for_a_script, shortened
 from nearsame.outputs.promises import cut, in_bytes
 
 __all__ = ["evaluation_page", "explanation_page", "render", "report_page", "require", "require_templates"]
 
 _CLUSTERS = 30  # that the page lists
-_IN_SCRIPTS = {ord(char): f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"}  # what could end a script
+_LONGEST = 2_000  # characters of a setting that are shown
 _FOLDED = re.compile(r"[^./_-]*[./_-]+|[^./_-]+")  # pieces of a host or path, after which it may be folded
 _LISTED = ("of", "documents", "pairs", "beside", "parts", "bins", "thresholds", "num_pairs", "untold")
 
@@ -76,34 +78,54 @@ def report_page(report: RunReport) -> str:
     data = {name: record[name] for name in _LISTED} | {"kinds": KINDS}
     data["name"] = hashlib.sha256(json.dumps(data).encode()).hexdigest()[:16]  # by which a browser knows its marks
     is_dedup, sizes = report.of == "dedup", _sizes(report)
-    shown, clusters = len(report.pairs), min(_CLUSTERS, len(report.clusters))
-    some = "" if shown == report.num_pairs else f" {shown:,} of them, evenly over the order of similarity."
-    texts = f" No texts: {report.untold}." if report.untold else f" {len(report.beside):,} have their texts here."
+    clusters = min(_CLUSTERS, len(report.clusters))
     return render(
         "report.html",
         report=report,
         heading=f"{'Duplicates' if is_dedup else 'Similar pairs'} in {report.title}",
         versions=report.versions,
         script=_source("tables.js") + _source("report.js"),
-        data=json.dumps(data, ensure_ascii=False, separators=(",", ":")).translate(_IN_SCRIPTS),
+        data=for_a_script(data),
         parts=[(id, name) for id, name, is_there in _PARTS if is_there(report)],
         bins=similarity_bars.drawn(report.bins, report.curve, report.below),
         bins_name=f"{'Removed documents by the similarity to their witness' if is_dedup else 'Pairs by similarity'}"
         f" ({report.measure}); the last bar: 1",
         pairs_name="Removed documents and their witnesses" if is_dedup else "Pairs",
-        pairs_note=f"{report.num_pairs:,} in all.{some}{texts}",
+        pairs_note=" ".join(_about_pairs(report)),
         touched="removed" if is_dedup else "in a pair",
         untouched="kept" if is_dedup else "in none",
         map_caption=_map_caption(report),
-        clusters_name=f"The largest {clusters:,}" if clusters < len(report.clusters) else "All of them, largest first",
+        clusters_name=_clusters_name(clusters, sum(count for _, count in report.sizes)),
         most_clusters=_CLUSTERS,
         graphs=[(graph, cluster_layout.laid_out(graph, report.least)) for graph in report.graphs],
         sizes=sizes,
         most_sizes=max((number for _, count, at in sizes for number in (count, *at)), default=1),
         has_peaks=any(step.peak_memory for step in report.steps),
         most_seconds=max((step.seconds for step in report.steps), default=0) or 1,
-        settings=[(name, _setting(value)) for name, value in report.recipe.items() if value not in (None, [], "")],
+        settings=[
+            (name, _setting(name, value)) for name, value in report.recipe.items() if value not in (None, [], "")
+        ],
     )
+
+
+def _about_pairs(report: RunReport) -> Iterator[str]:
+    """How many there are, which of them are here, and where the others are."""
+    shown, texts, cut_ids = len(report.pairs), len(report.beside), sum(one.is_cut for one in report.documents)
+    yield f"{report.num_pairs:,} in all."
+    if shown < report.num_pairs:
+        yield f"{shown:,} of them are here, evenly over the order of similarity."
+    if report.untold:
+        yield f"No texts: {report.untold}."
+    else:
+        yield f"{texts:,} {'has its' if texts == 1 else 'have their'} texts here."
+    if cut_ids:
+        yield f"{cut_ids:,} long {'id is' if cut_ids == 1 else 'ids are'} cut."
+    if report.leaves_out and report.data:
+        yield f"All pairs with their whole ids: {report.data}."
+
+
+def _clusters_name(shown: int, clusters: int) -> str:
+    return f"The largest {shown:,} of {clusters:,}" if shown < clusters else "All of them, largest first"
 
 
 def _map_caption(report: RunReport) -> str:
@@ -154,8 +176,10 @@ def _hashed(text: str) -> str:
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
 
-def _setting(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+def _setting(name: str, value: Any) -> str:
+    if name == "decisions":
+        return f"{len(value):,} of people"
+    return shortened(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False), _LONGEST)
 
 
 def require_templates() -> None:

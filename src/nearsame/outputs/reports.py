@@ -1,8 +1,10 @@
 """What was found as a file for people or programs, by its name; it appears complete or not at all."""
 
+import dataclasses
 import json
 import os
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 from nearsame.answers.comparisons import Explanation
@@ -13,11 +15,13 @@ from nearsame.errors import OutputError
 from nearsame.files.inputs import Inputs
 from nearsame.outputs import evaluations, html
 from nearsame.outputs.destinations import by_ending
-from nearsame.outputs.folder import appearing, require_place
+from nearsame.outputs.folder import appearing, require_place, write_table
 from nearsame.outputs.small_pages import SmallPage, of_plan, small_page
 from nearsame.recipes.arguments import checked
 
 __all__ = [
+    "data_beside",
+    "pairs_beside",
     "require_format",
     "require_report",
     "write_evaluation",
@@ -114,6 +118,9 @@ def write_report(
 ) -> None:
     """Write the report of a run, or a plan, as a page, or as JSON, by the name of the file.
 
+    Where the report of a run has no room for all its pairs, and no folder has them, they are written beside it:
+    page.html.pairs.parquet.
+
     Args:
         report: What `report`, `plan` or `plan_simhash` gave.
         path: A .html or .json file.
@@ -127,8 +134,29 @@ def write_report(
         write_small(of_plan(report), path, overwrite=overwrite)
         return
     make = by_ending(os.fspath(path), _REPORTS)
-    with appearing(require_place(path, report.inputs, folder=False, overwrite=overwrite)) as made:
-        made.write_text(make(report), "utf-8")
+    place, beside = require_place(path, report.inputs, folder=False, overwrite=overwrite), data_beside(report, path)
+    if beside is not None:
+        report = dataclasses.replace(report, data=Path(beside).name)
+    written = make(report)
+    if beside is not None:
+        with appearing(require_place(beside, report.inputs, folder=False, overwrite=overwrite)) as made:
+            write_table(report.table, made)
+    with appearing(place) as made:
+        made.write_text(written, "utf-8")
+
+
+def data_beside(report: RunReport, path: str | os.PathLike[str]) -> str | None:
+    """The file of all pairs that is written with a report which has no room for them, and names no other."""
+    return pairs_beside(path) if report.leaves_out and not report.data else None
+
+
+def pairs_beside(path: str | os.PathLike[str]) -> str:
+    """What such a file is called.
+
+    >>> pairs_beside("out/page.html")
+    'out/page.html.pairs.parquet'
+    """
+    return f"{os.fspath(path)}.pairs.parquet"
 
 
 def write_small(
@@ -162,8 +190,20 @@ def _format(path: str | os.PathLike[str]) -> Callable[[Evaluation], str]:
     return by_ending(os.fspath(path), _FORMATS)
 
 
-def _json(answer: Evaluation | RunReport) -> str:
+def _json(answer: Evaluation) -> str:
     return _dumped(answer.record())
+
+
+def _json_in_rows(report: RunReport) -> str:
+    """One line for each pair, document, text: with one for each of their fields it would be twice as large."""
+    values = ((json.dumps(name), value) for name, value in report.record().items())
+    return "{\n" + ",\n".join(f"{name}: {_rows(value)}" for name, value in values) + "\n}\n"
+
+
+def _rows(value: Any) -> str:
+    many = isinstance(value, list | tuple) and value
+    lines = [json.dumps(one, ensure_ascii=False) for one in (value if many else [value])]
+    return "[\n" + ",\n".join(lines) + "\n]" if many else lines[0]
 
 
 def _dumped(record: Mapping[str, Any]) -> str:
@@ -175,4 +215,4 @@ _FORMATS: dict[str, Callable[[Evaluation], str]] = {
     ".json": _json,
     ".html": html.evaluation_page,
 }
-_REPORTS: dict[str, Callable[[RunReport], str]] = {".html": html.report_page, ".json": _json}
+_REPORTS: dict[str, Callable[[RunReport], str]] = {".html": html.report_page, ".json": _json_in_rows}

@@ -9,6 +9,7 @@ import pyarrow.compute as pc
 
 from nearsame.answers.reports import Breakdown, SourceMap, Split
 from nearsame.arrow import Int64s, Mask
+from nearsame.outputs.page_data import shortened
 from nearsame.stages.pairs.evidence import hosts
 from nearsame.studies.second_reading import Facts
 
@@ -18,6 +19,7 @@ _VALUES = 20  # that a breakdown lists
 _SIDE = 12  # sources of a map
 _MONTHS = 24  # with more, dates are told apart by years
 _UNKNOWN = "not known"
+_LONGEST = 200  # characters of a value that are shown
 
 
 def breakdowns(source_names: tuple[str, ...], facts: Facts, touched: Sequence[Mask]) -> tuple[Breakdown, ...]:
@@ -79,7 +81,7 @@ def _split(name: str, values: pa.Array, gone: Sequence[Mask]) -> Breakdown:
 
 
 def _of_value(row: Mapping[str, Any], gone: Sequence[int]) -> Split:
-    return Split(row["value"], row["value_count"], gone[0], tuple(gone) if len(gone) > 1 else ())
+    return Split(shortened(row["value"], _LONGEST), row["value_count"], gone[0], tuple(gone) if len(gone) > 1 else ())
 
 
 def _map(name: str, a: pa.Array, b: pa.Array, standing: Sequence[Mask]) -> SourceMap:
@@ -93,7 +95,7 @@ def _map(name: str, a: pa.Array, b: pa.Array, standing: Sequence[Mask]) -> Sourc
     moving = np.stack(steps, axis=-1).tolist() if len(steps) > 1 else []
     return SourceMap(
         name,
-        tuple(names),
+        tuple(shortened(one, _LONGEST) for one in names),
         tuple(tuple(row) for row in whole.tolist()),
         tuple(tuple(tuple(cell) for cell in row) for row in moving),
     )

@@ -58,6 +58,7 @@ class Finished:
         at: decides again at a higher threshold; None where that cannot be done, for the reason `fixed`.
         fixed: why.
         peaks: bytes that the process had held at most at the end of each step, where it is this one.
+        data: the file that all its pairs stand in, where there is one.
     """
 
     of: Literal["dedup", "pairs"]
@@ -70,6 +71,7 @@ class Finished:
     at: Callable[[str], Moved] | None = None
     fixed: str = ""
     peaks: Mapping[str, int] = field(default_factory=dict)
+    data: str = ""
 
 
 def finished(found: Result | Pairs | str | os.PathLike[str]) -> Finished:
@@ -141,4 +143,5 @@ def _of_folder(home: Path, name: str) -> Finished:
         sources=of_claims(claims),
         inputs=Inputs((name,), (), (Files("", paths),)),
         fixed="a folder does not hold what deciding again takes; dedup --report does",
+        data=f"{name.rstrip('/')}/removed.parquet",
     )

@@ -4,47 +4,33 @@
 2. The same run gives the same report: nothing in it is drawn, and no clock is looked at but the run's own.
 """
 
+import dataclasses
 import os
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from nearsame.answers.changes import RunChanges
 from nearsame.answers.reports import (
     Breakdown,
     ClusterGraph,
-    Figure,
-    FrequentPart,
     RunReport,
     SeenCluster,
     SeenDocument,
     SeenPair,
-    SideBySide,
     StepCost,
 )
 from nearsame.arrow import Int64s
 from nearsame.dataclass import dataclass
 from nearsame.errors import ConfigError, MissingExtraError, SourceError
 from nearsame.flow.results import Pairs, Result
-from nearsame.outputs.console import described
 from nearsame.outputs.examples import spread
-from nearsame.outputs.promises import (
-    below,
-    component,
-    condition,
-    content,
-    guarantee,
-    in_bytes,
-    measured,
-    near,
-    percent,
-    plural,
-)
-from nearsame.outputs.remarks import remarks
+from nearsame.outputs.page_data import printed_bytes, shortened
+from nearsame.outputs.promises import below, guarantee, measured
 from nearsame.recipes.arguments import checked
 from nearsame.recipes.methods import Method
 from nearsame.studies.breakdowns import breakdowns, maps
@@ -52,9 +38,11 @@ from nearsame.studies.cluster_graphs import graph
 from nearsame.studies.distributions import bins, cluster_table, curve, sampled_bins, sizes
 from nearsame.studies.finished import Finished, finished
 from nearsame.studies.frequent_parts import SharedPassages, frequent_parts
+from nearsame.studies.headlines import figures, told
+from nearsame.studies.report_room import DATA_BYTES, costs, evenly, fitting, seen_document, spread_within
 from nearsame.studies.run_changes import changes
 from nearsame.studies.second_reading import Facts
-from nearsame.studies.side_by_side import Sides
+from nearsame.studies.side_by_side import LaidOut, Sides
 from nearsame.studies.thresholds import Thresholds
 
 __all__ = ["report"]
@@ -66,12 +54,10 @@ _READ_CHARACTERS = 20_000_000  # compared for them
 _CLUSTERS = 200
 _GRAPHS, _MEMBERS = 12, 20  # clusters that are drawn, and how many of their members
 _DRAWN = 3  # documents that a cluster has at least which is drawn: of two there is one line to see
-_ID_BYTES = 400_000  # of ids and sources
+_ID_BYTES, _CLUSTER_BYTES, _GRAPH_BYTES = 300_000, 100_000, 100_000  # of ids and sources
+_SENTENCE, _VALUE = 2_000, 200  # characters of a remark, and of a name in a heading
 _EXCERPT = 120
 _COPIES = ("bytes", "words", "edits")  # of the whole
-
-
-_NAMES = ["a_id", "a_source", "b_id", "b_source"]
 
 
 @checked
@@ -105,8 +91,8 @@ def report(
             "pairs decides nothing that another run could decide otherwise", hint="Compare runs of dedup."
         )
     name = os.fspath(against) if isinstance(against, str | os.PathLike) else "the older run"
-    made = _Making(run, texts).report
-    return replace(made, changes=changes(run, older, name), inputs=made.inputs + older.inputs)
+    made = _Making(run, texts, changes(run, older, name)).report
+    return replace(made, inputs=made.inputs + older.inputs)
 
 
 @dataclass
@@ -115,24 +101,24 @@ class _Making:
 
     run: Finished
     with_texts: bool
+    changes: RunChanges | None = None
     unread: str = ""  # why sources cannot be read again
 
     @property
     def report(self) -> RunReport:
         """All of it."""
-        run, stats = self.run, self.run.stats
+        run, stats, names = self.run, self.run.stats, self.run.sources.names
         facts = self._facts
-        beside, pairs, parts = self._beside_and_pairs
         lower = sampled_bins(stats.audit or {})
-        return RunReport(
+        found = RunReport(
             of=run.of,
-            title=", ".join(run.sources.names[:3]) + (" and more" if len(run.sources.names) > 3 else ""),
+            title=", ".join(shortened(name, _VALUE) for name in names[:3]) + (" and more" if len(names) > 3 else ""),
             measure=stats.measure,
             least=stats.least,
-            figures=tuple(self._figures(facts)),
+            figures=tuple(figures(run, self._keys, facts)),
             promise=guarantee(stats) if run.of == "dedup" else "",
             measured=measured(stats.audit) if stats.audit else "",
-            remarks=tuple(self._remarks()),
+            remarks=tuple(shortened(one, _SENTENCE) for one in told(run)),
             bins=bins(self._similarity, self._thresholds.grid),
             below=lower,
             below_note=below(stats.audit or {}),
@@ -145,16 +131,19 @@ class _Making:
             steps=tuple(self._steps()),
             num_pairs=len(run.pairs),
             documents=self._documents,
-            pairs=pairs,
+            pairs=tuple(seen for seen, _ in self._seen),
             clusters=self._clusters,
             graphs=tuple(self._graphs()),
-            beside=beside,
-            parts=parts,
+            parts=frequent_parts(self._shared),
             untold=self._untold,
             recipe=dict(stats.recipe),
             versions=dict(stats.versions),
+            changes=self.changes,
+            data=run.data,
             inputs=run.inputs,
+            table=run.pairs,
         )
+        return self._with_views(found)
 
     @cached_property
     def _facts(self) -> Facts | None:
@@ -171,42 +160,6 @@ class _Making:
     def _breakdowns(self, facts: Facts) -> tuple[Breakdown, ...]:
         touched = self._thresholds.touched(facts.keys, self._keys)
         return breakdowns(self.run.sources.names, facts, touched)
-
-    def _figures(self, facts: Facts | None) -> Iterator[Figure]:
-        stats = self.run.stats
-        judged = max(stats.documents - stats.against, 1)
-        yield Figure("documents", f"{stats.documents:,}", f"{in_bytes(stats.text_bytes)} of {content(stats)}")
-        if self.run.of == "pairs":
-            yield Figure("pairs", f"{len(self.run.pairs):,}", condition(stats))
-            yield Figure("in a pair", f"{np.unique(np.concatenate(self._keys)).size:,}", "documents")
-            return
-        yield Figure("kept", f"{stats.kept:,}", percent(stats.kept / judged, 1))
-        yield Figure("removed", f"{stats.removed:,}", percent(stats.removed / judged, 1))
-        yield Figure("exact copies", f"{stats.exact_copies:,}", f"the same {content(stats)}")
-        yield Figure("near copies", f"{stats.near_copies:,}", near(stats))
-        if stats.known_copies:
-            yield Figure("known", f"{stats.known_copies:,}", "to an index that was asked")
-        if stats.other_copies > stats.known_copies:
-            by_word = stats.other_copies - stats.known_copies
-            yield Figure("not by text", f"{by_word:,}", "by URLs and what pages say")
-        yield Figure("clusters", f"{stats.clusters:,}", "of two documents or more")
-        if facts is not None:
-            gone = int(facts.sizes[np.isin(facts.keys, self._keys[0])].sum())
-            share = f"{percent(gone / max(int(facts.sizes[facts.judged].sum()), 1), 1)} of what was judged"
-            yield Figure("saved", in_bytes(gone), share)
-
-    def _remarks(self) -> Iterator[str]:
-        run, stats = self.run, self.run.stats
-        if not stats.documents:
-            yield "No document was read."
-        if stats.component:
-            yield f"The {component(stats)}"
-        if stats.chained:
-            yield f"{stats.chained:,} {plural(stats.chained, 'document')} less similar to their witness: by a chain."
-        yield from remarks(stats, run.passed_over)
-        if stats.skipped:
-            first = described(run.skipped.slice(0, 1).to_pylist()[0]) if len(run.skipped) else ""
-            yield f"{stats.skipped:,} {plural(stats.skipped, 'record')} could not be read; the first: {first}."
 
     @cached_property
     def _keys(self) -> tuple[Int64s, Int64s]:
@@ -242,32 +195,40 @@ class _Making:
     @cached_property
     def _chosen(self) -> Int64s:
         """The pairs of the page, the least similar first."""
-        same = self._similarity >= 1
-        chosen = spread(self._similarity, same, _PAIRS)
-        named = self.run.pairs.select(_NAMES).take(pa.array(chosen))
-        size = sum(pc.sum(pc.binary_length(column)).as_py() or 0 for column in named.columns)
-        if size > _ID_BYTES:
-            chosen = spread(self._similarity, same, max(1, chosen.size * _ID_BYTES // size))
-        return chosen[np.argsort(self._similarity[chosen], kind="stable")]
+        return spread_within(self._similarity, _PAIRS, partial(costs, self.run.pairs), _ID_BYTES)
 
-    @cached_property
-    def _numbers(self) -> dict[tuple[str, int], int]:
-        """The documents of the page, by source and row."""
-        return {(one.source, one.row): at for at, one in enumerate(self._documents)}
-
-    @cached_property
+    @property
     def _documents(self) -> tuple[SeenDocument, ...]:
+        """Those of the page."""
+        return tuple(self._named[1])
+
+    @property
+    def _numbers(self) -> dict[tuple[str, int], int]:
+        """Of each its place on the page, by source and row."""
+        return self._named[0]
+
+    @cached_property
+    def _named(self) -> tuple[dict[tuple[str, int], int], list[SeenDocument]]:
         drawn = [pairs for _, pairs in self._drawn]
-        some = self.run.pairs.take(pa.array(np.concatenate([self._chosen, self._cluster_table[2][:_CLUSTERS], *drawn])))
-        sides = [
-            zip(*(some.column(f"{side}_{name}").to_pylist() for name in ("id", "source", "row")), strict=True)
-            for side in "ab"
-        ]
-        return tuple(SeenDocument(*one) for one in dict.fromkeys([*sides[0], *sides[1]]))
+        some = self.run.pairs.take(pa.array(np.concatenate([self._chosen, self._first_of_clusters, *drawn])))
+        rows, numbers, documents = some.to_pylist(), dict[tuple[str, int], int](), list[SeenDocument]()
+        for side, row in ((side, row) for side in "ab" for row in rows):
+            place = row[f"{side}_source"], row[f"{side}_row"]
+            if place not in numbers:
+                numbers[place] = len(documents)
+                documents.append(seen_document(row, side))
+        return numbers, documents
+
+    @cached_property
+    def _first_of_clusters(self) -> Int64s:
+        """A pair of each cluster that is listed."""
+        first = self._cluster_table[2][:_CLUSTERS]
+        return first[: fitting(costs(self.run.pairs, first), _CLUSTER_BYTES)]
 
     @property
     def _clusters(self) -> tuple[SeenCluster, ...]:
-        numbers, sizes, first, least = (column[:_CLUSTERS] for column in self._cluster_table)
+        listed = self._first_of_clusters.size
+        numbers, sizes, first, least = (column[:listed] for column in self._cluster_table)
         keepers = [
             self._numbers[one["b_source"], one["b_row"]]
             for one in self.run.pairs.select(["b_source", "b_row"]).take(pa.array(first)).to_pylist()
@@ -283,7 +244,8 @@ class _Making:
             pairs = np.flatnonzero(self.run.pairs.column("cluster").to_numpy() == number)
             few = spread(self._similarity[pairs], np.zeros(pairs.size, np.bool_), _MEMBERS - 1)
             drawn.append((number, pairs[few]))
-        return drawn
+        sizes = [int(costs(self.run.pairs, pairs).sum()) for _, pairs in drawn]
+        return drawn[: fitting(sizes, _GRAPH_BYTES)]
 
     def _graphs(self) -> Iterator[ClusterGraph]:
         for number, pairs in self._drawn:
@@ -319,14 +281,12 @@ class _Making:
         return dict(zip(keys.tolist(), self.run.sources.texts(keys), strict=True))
 
     @cached_property
-    def _beside_and_pairs(self) -> tuple[tuple[SideBySide, ...], tuple[SeenPair, ...], tuple[FrequentPart, ...]]:
-        """The pairs, the texts of as many as there is room for, and what many of these share."""
+    def _seen(self) -> list[tuple[SeenPair, LaidOut | None]]:
+        """The pairs, and what was found of those whose texts were compared."""
         rows = self.run.pairs.take(pa.array(self._chosen)).to_pylist()
-        texts = self._texts()
-        beside: list[SideBySide] = []
-        pairs, shared, left = [], [], _BESIDE_BYTES
+        texts, seen = self._texts(), list[tuple[SeenPair, LaidOut | None]]()
         for at, (row, bits) in enumerate(zip(rows, self._thresholds.bits(self._chosen).tolist(), strict=True)):
-            seen = SeenPair(
+            pair = SeenPair(
                 self._numbers[row["a_source"], row["a_row"]],
                 self._numbers[row["b_source"], row["b_row"]],
                 row["similarity"],
@@ -335,27 +295,47 @@ class _Making:
                 cluster=row.get("cluster"),
                 reasons=self._sides.without_texts(row),
             )
-            if at in texts:
-                both = self._sides.of_pair(texts[at], row)
-                if both.kind not in _COPIES:
-                    shared.append(SharedPassages(at, seen.a, seen.b, both.passages))
+            both = self._sides.of_pair(texts[at], row) if at in texts else None
+            if both is not None:
                 excerpt = " ".join(texts[at][0][: 4 * _EXCERPT].split())[:_EXCERPT]
-                seen = replace(seen, kind=both.kind, excerpt=excerpt, reasons=both.view.reasons)
-                if both.size <= left:
-                    left -= both.size
-                    seen = replace(seen, beside=len(beside), reasons=())
-                    beside.append(both.view)
-            pairs.append(seen)
-        return tuple(beside), tuple(pairs), frequent_parts(shared)
+                pair = replace(pair, kind=both.kind, excerpt=excerpt, reasons=both.view.reasons)
+            seen.append((pair, both))
+        return seen
+
+    @property
+    def _shared(self) -> list[SharedPassages]:
+        """What pairs share that are no copies of the whole."""
+        return [
+            SharedPassages(at, pair.a, pair.b, both.passages)
+            for at, (pair, both) in enumerate(self._seen)
+            if both is not None and both.kind not in _COPIES
+        ]
+
+    def _with_views(self, found: RunReport) -> RunReport:
+        """The report with the texts of as many pairs as there is room for, over the whole range of similarity."""
+        left = min(_BESIDE_BYTES, DATA_BYTES - printed_bytes(found.record()))
+        views = {at: both.view for at, (_, both) in enumerate(self._seen) if both is not None}
+        known, chosen = list(views), set[int]()
+        for at in (known[number] for number in evenly(len(known))):
+            size = printed_bytes(dataclasses.asdict(views[at]))
+            if size <= left:
+                left -= size
+                chosen.add(at)
+        numbers = {at: number for number, at in enumerate(sorted(chosen))}
+        pairs = tuple(
+            replace(pair, beside=numbers[at], reasons=()) if at in numbers else pair
+            for at, pair in enumerate(found.pairs)
+        )
+        return replace(found, pairs=pairs, beside=tuple(views[at] for at in numbers))
 
     def _texts(self) -> dict[int, tuple[str, str]]:
         """The texts of some of the pairs, by their places on the page."""
         known, left = {}, _READ_CHARACTERS
-        for place in self._placed.tolist() if self._read else ():
+        for place in (self._placed[at] for at in evenly(self._placed.size)) if self._read else ():
             a, b = (self._read[int(side[self._chosen[place]])] for side in self._keys)
-            left -= len(a) + len(b)
-            if left >= 0:
-                known[place] = a, b
+            if len(a) + len(b) <= left:
+                left -= len(a) + len(b)
+                known[int(place)] = a, b
         return known
 
     @property

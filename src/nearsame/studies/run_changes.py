@@ -19,13 +19,15 @@ from nearsame.answers.changes import ChangedDocument, RunChanges, WhyChanged
 from nearsame.arrow import Int64s
 from nearsame.dataclass import dataclass
 from nearsame.flow.decisions import Decisions
-from nearsame.outputs.examples import spread
+from nearsame.outputs.page_data import shortened
 from nearsame.outputs.promises import cut
 from nearsame.studies.finished import Finished
+from nearsame.studies.report_room import LONGEST_NAME, costs, spread_within
 
 __all__ = ["changes"]
 
-_LISTED = 500  # of each direction
+_LISTED, _LISTED_BYTES = 500, 100_000  # of each direction, and of the page that their names take
+_WHY = 400  # characters of a reason
 _NO_MEASURE = {
     "threshold",
     "keep",
@@ -70,6 +72,10 @@ def changes(newer: Finished, older: Finished, name: str) -> RunChanges:
         gone=gone.listed,
         back=back.listed,
     )
+
+
+def _name(text: str) -> str:
+    return shortened(text, LONGEST_NAME)
 
 
 def _settings(then: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
@@ -193,16 +199,18 @@ class _Direction:
     def listed(self) -> tuple[ChangedDocument, ...]:
         """Some, over the whole range of similarity."""
         similarity = self.goes.run.pairs.column("similarity").to_numpy()[self.rows]
-        chosen = spread(similarity, similarity >= 1, _LISTED)
-        chosen = chosen[np.argsort(similarity[chosen], kind="stable")]
+        chosen = spread_within(similarity, _LISTED, self._costs, _LISTED_BYTES)
         rows = self.goes.run.pairs.select(_COLUMNS).take(pa.array(self.rows[chosen])).to_pylist()
         return tuple(
             ChangedDocument(
-                row["a_id"], row["a_source"], row["a_row"], row["b_id"], row["similarity"], row["measure"],
-                row["cluster"], *self._whys[at],
+                _name(row["a_id"]), _name(row["a_source"]), row["a_row"], _name(row["b_id"]), row["similarity"],
+                row["measure"], row["cluster"], self._whys[at].kind, shortened(self._whys[at].words, _WHY),
             )
             for at, row in zip(chosen.tolist(), rows, strict=True)
         )  # fmt: skip
+
+    def _costs(self, chosen: Int64s) -> Int64s:
+        return costs(self.goes.run.pairs, self.rows[chosen])
 
     def _why(self, row: Mapping[str, Any]) -> _Why:
         """Why the other run did not remove it for this witness."""

@@ -31,13 +31,11 @@ class LaidOut:
     Attributes:
         view: to be printed.
         kind: what they have in common.
-        size: bytes of the view's texts.
         passages: that both share.
     """
 
     view: SideBySide
     kind: MatchKind
-    size: int
     passages: tuple[str, ...]
 
 
@@ -120,11 +118,9 @@ def laid_out(
     a = pieces(texts[0], of_a(compared.passages), compared.a.alone, everything=False)
     b = pieces(texts[1], of_b(compared.passages), compared.b.alone, everything=False)
     shares = [side.in_passages / max(side.tokens, 1) for side in (compared.a, compared.b)]
-    size = sum(len(piece.text.encode()) + 12 for piece in (*a, *b))
     return LaidOut(
         SideBySide(_plain(a), _plain(b), shares[0], shares[1], reasons),
         kind,
-        size,
         tuple(one.a_text for one in compared.passages),
     )
 

@@ -195,13 +195,13 @@ const save = () => {
   let without = 0, now = `${new Date().toISOString().slice(0, 19)}Z`;
   for (const [number, label] of verdicts()) {
     const row = rows[number], part = all.get(stratum(binOf(row))), ids = [row.first.id, row.second.id];
-    if (!tells(ids) || known.get(pairOf(ids)).length > 1) { without += 1; continue; }
+    if (row.first.is_cut || row.second.is_cut || !tells(ids) || known.get(pairOf(ids)).length > 1) { without += 1; continue; }
     lines.push([...ids, label, "", "", "", now, Math.max(1, part.pairs / part.seen)].join("\t"));
   }
   const link = make("a", { download: "judged.tsv", href: URL.createObjectURL(new Blob([lines.join("\n") + "\n"], { type: "text/plain" })) });
   link.click();
   URL.revokeObjectURL(link.href);
-  at("kept").textContent = without ? `${count(without)} pairs are not in the file: their ids name other documents, too, or have tabs, line breaks or blanks at an end.` : "";
+  at("kept").textContent = without ? `${count(without)} pairs are not in the file: their ids are cut here, name other documents, too, or have tabs, line breaks or blanks at an end.` : "";
 };
 const WORDS = { yes: "yes", true: "yes", duplicate: "yes", y: "yes", right: "yes", same: "yes", no: "no", false: "no", different: "no", n: "no", wrong: "no", distinct: "no", unknown: "unknown", unsure: "unknown", maybe: "unknown", u: "unknown", "?": "unknown", nan: "unknown", "": "" };
 const meaning = word => Object.hasOwn(WORDS, word) ? WORDS[word] : Number.isNaN(Number(word)) ? undefined : Number(word) >= 1 ? "yes" : "no";
