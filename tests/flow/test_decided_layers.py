@@ -152,3 +152,16 @@ def test_finished_steps_are_of_the_same_decisions(tmp_path: Any) -> None:
     for other in (None, [apart[0] | {"label": "yes"}]):
         with pytest.raises(WorkdirError, match="decisions"):
             ns.dedup(tmp_path / "in.jsonl", decisions=other, **run)
+
+
+@pytest.mark.parametrize(("groups", "counted"), [("pqqp", (0, 0, 1)), ("pppp", (1, 1, 0))])
+def test_a_decision_about_documents_of_two_groups_is_not_obeyed_by_a_guess(
+    groups: str, counted: tuple[int, int, int]
+) -> None:
+    """Nobody would have removed one for the other."""
+    urls = [f"https://a.org/x{tail}" for tail in ("", "/", "/index.html", "/index.htm")]
+    texts = [f"{_TEXT} {end}" for end in ("", "x", "y", "z")]
+    table = pa.table({"id": [*"abcd"], "url": urls, "text": texts, "group": [*groups]})
+    decisions = [{"id1": "a", "id2": "b", "label": "no"}]
+    told = ns.dedup(table, use="url,digest,text", group_by="group", decisions=decisions).stats.decisions
+    assert counted == (told["apart"], told["both_kept"], told["not_similar"])

@@ -17,7 +17,7 @@ EVERY = "url,redirect,canonical,revisit,digest,text"
 COUNTS = (
     "documents", "against", "text_bytes", "empty", "bare", "repeated_ids", "distinct", "features", "removed", "kept",
     "clusters", "exact_copies", "near_copies", "other_copies", "chained", "layers", "evidence", "same_host",
-    "cross_host", "component", "pages", "notes",
+    "cross_host", "component", "pages", "notes", "decisions",
 )  # fmt: skip
 
 
@@ -228,8 +228,71 @@ def test_redirects_that_lead_on_must_fit_into_what_is_broadcast(spark):
         ns.dedup(table, use="redirect", engine=ns.Spark(spark, driver_bytes=0, broadcast_bytes=1024))
 
 
-def test_decisions_and_layers_of_more_than_the_driver_takes_are_refused(spark):
-    """With the size, and what to do."""
-    told = [{"id1": "a", "id2": "b", "label": "no"}]
-    with pytest.raises(ns.ConfigError, match=r"decisions and use='digest,text': .* driver_bytes=0"):
-        ns.dedup(["a", "b"], use="digest,text", decisions=told, engine=ns.Spark(spark, driver_bytes=0))
+def decided(seed, *, against, size=3):
+    """Several crawls, each a group of its own; those that `against` has; and what somebody decided about them."""
+    draw, sides, told = random.Random(seed), ([], []), []
+    for number in range(size):
+        names = []
+        for rows, letter in zip(sides, "do" if against else "d", strict=False):
+            every = crawl(100 * seed + 10 * number + len(rows), draw.choice([8, 14])).to_pylist()
+            rows += [row | {"id": f"{letter}{number}.{row['id'][1:]}", "group": str(number)} for row in every]
+            names += sorted({row["id"] for row in rows if row["group"] == str(number)})
+        order = draw.sample(names, len(names))
+        for pair in {tuple(sorted(draw.sample(names, 2))) for _ in range(12)}:
+            said = {"label": "no"} if draw.random() < 0.65 else {"keep": min(pair, key=order.index)}
+            told.append({"id1": pair[0], "id2": pair[1], **said})
+    frames = [pa.Table.from_pylist(rows, schema=crawl(0).schema) for rows in sides if rows]
+    return frames[0], {"decisions": told, "group_by": "group", **({"against": frames[1]} if against else {})}
+
+
+@pytest.mark.parametrize(
+    ("seed", "against", "asked"),
+    [
+        (1, True, {"use": EVERY, "method": METHOD}),
+        pytest.param(2, True, {"use": "url,digest,text", "method": METHOD, "within": False}, marks=pytest.mark.long),
+        pytest.param(
+            3, True, {"use": "redirect,revisit,text", "method": METHOD, "clusters": "components"},
+            marks=pytest.mark.long,
+        ),
+        pytest.param(4, False, {"use": "url,text", "method": ns.Containment(threshold=0.8, shingle_size=2)},
+                     marks=pytest.mark.long),
+        pytest.param(5, True, {"use": "url,redirect,canonical,digest", "keep": "longest"}, marks=pytest.mark.long),
+    ],
+)  # fmt: skip
+def test_layers_obey_decisions_as_on_one_machine(spark, seed, against, asked):
+    """Of copies, too, and of what went for a copy; and the counts are the same."""
+    source, told = decided(seed, against=against)
+    found = ns.dedup(source, ties="content", url_column="where", **asked, **told)
+    here, there = both(spark, source, **asked, **told)
+    assert here == there
+    counts = found.stats.decisions
+    assert counts["apart"]
+    assert counts["chosen"]
+    plain = ns.dedup(source, ties="content", url_column="where", **asked, **told | {"decisions": None})
+    assert here[0] != answer(plain, table=True)[0]
+
+
+@pytest.mark.long
+def test_layers_of_pages_obey_decisions_as_on_one_machine(spark):
+    """Two of one URL, two of one text, and one that is chosen."""
+    told = [("d0", "d1", "no"), ("d2", "d6", "no"), ("d3", "d4", "d4"), ("d8", "d9", "no"), ("d7", "d0", "d7")]
+    decisions = [{"id1": a, "id2": b, **({"label": "no"} if c == "no" else {"keep": c})} for a, b, c in told]
+    asked = {"html_column": "html", "use": "url,canonical,digest,text", "decisions": decisions}
+    here, there = both(spark, pages(), **asked)
+    assert here == there
+
+
+def test_what_is_told_passes_on_to_the_copies_of_a_witness(spark):
+    """Of rows that are the same in all columns one was told apart: the other ones, of both sides, go all the same."""
+    text = " ".join("abcdefghijkl")
+    names = ("number", "id", "where", "text")
+    rows = [(1, "b", "http://b.org/", text), (2, "c", "http://b.org/", "other"), *[(3, "x", "http://x.org/", text)] * 3,
+            (4, "f", "http://x.org/", "another"), (5, "g", "http://g.org/", text)]  # fmt: skip
+    old = [(6, "z", "http://z.org/", text), (6, "z", "http://z.org/", text)]
+    source, against = (pa.table(dict(zip(names, map(list, zip(*of, strict=True)), strict=True))) for of in (rows, old))
+    for pair in [("c", "f"), ("f", "g"), ("b", "f")]:
+        decisions = [{"id1": one, "id2": other, "label": "no"} for one, other in [pair, ("f", "c")]]
+        asked = {"use": "url,digest,text", "method": METHOD, "decisions": decisions}
+        for more in ({}, {"against": against}):
+            here, there = both(spark, source, **asked, **more)
+            assert here == there

@@ -71,6 +71,8 @@ def confirmed(  # noqa: PLR0913, PLR0917  (who is compared, how, where, and what
 
         def similar(first: Rows, later: Rows) -> Mask:
             same = (groups[first] == groups[later]) & (groups[first] >= 0)
+            if engine.groups is not None:
+                same &= engine.groups[first] == engine.groups[later]
             return np.asarray(same & met_similar(meeting, bound, first, later))
 
         known = Standings(rows, priority, again.sizes, reading.num_against)

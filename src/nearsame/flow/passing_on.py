@@ -64,6 +64,12 @@ class Passed:
         apart = there & (np.arange(len(pairs)) < len(self.given.apart))
         return replace(self, before=Before(pairs, fits | there, np.concatenate([alike, pairs[apart]])))
 
+    def renumbered(self, places: Rows) -> Self:
+        """The same where documents have other places."""
+        given, (pairs, fits, alike) = self.given, self.before
+        given = replace(given, apart=places[given.apart], chosen=places[given.chosen])
+        return replace(self, given=given, before=Before(places[pairs], fits, places[alike]))
+
     def behind(self, decided: Decided) -> Self:
         """The same of those that are left."""
         stands = np.arange(1 + max(self.before.pairs.max(initial=0), decided.rows.max(initial=0)))

@@ -199,7 +199,7 @@ class Frames:
 
     def ranked(self, order: Order) -> "Frames":
         """A corpus that knows each document's place in an order, as its number."""
-        notes, documents, named = unread_dates(self.sides, self.documents, self.keep), self.documents, None
+        notes, documents, named = unread_dates(self.sides, self.documents, self.keep), self.documents, self.named
         if self.decisions is not None:
             named = Named.among(documents, self.decisions, self.engine)
             documents, order = named.ranked(documents, self.engine), chosen_first(order)
@@ -350,7 +350,7 @@ class Frames:
             gone = self.told.inherit(gone, decision.found, within=within)
         witnesses = self.documents.selectExpr("number as witness", "digest_a as other_a", "digest_b as other_b")
         same = "digest_a = other_a and digest_b = other_b as same"
-        names = ["row", "number", "times", "witness", "num", "den"]
+        names = ["row", "number", "times", "witness", "num", "den", "rest"]
         gone, (num,) = self.engine.told(gone.join(witnesses, "witness").selectExpr(*names, same), "count(1)")
         return replace(decision, gone=gone, num_gone=num)
 

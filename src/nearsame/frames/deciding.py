@@ -73,9 +73,9 @@ def _told(answers: Any, verbs: Any) -> Decision:
 
 
 def inherited(documents: Any, answers: Any, *, within: bool) -> Any:
-    """Removed documents of all kinds: row, number, digest_a, digest_b, times, witness, num, den.
+    """Removed documents of all kinds: row, number, digest_a, digest_b, times, witness, num, den, rest.
 
-    `times` is how many of the copies of a row go: all of them, or all but the one that stays.
+    `times` is how many of the copies of a row go: all of them, or (`rest` is 1) all but the first, which stays.
     """
     decided = answers.toDF("leader", "witness", "num", "den")
     known = documents.filter("size > 0").select("row", "number", "best", "side", "copies", "digest_a", "digest_b")
@@ -88,6 +88,6 @@ def inherited(documents: Any, answers: Any, *, within: bool) -> Any:
     copies = joined.filter(f"side = 1 and witness is null and (number <> best or copies > 1) and ({stands})")
     own = "if(number = best, copies - 1, copies)"
     names = ["row", "number", "digest_a", "digest_b"]
-    return follows.selectExpr(*names, "copies as times", "witness", "num", "den").union(
-        copies.selectExpr(*names, f"{own} as times", "best", "1L", "1L")
+    return follows.selectExpr(*names, "copies as times", "witness", "num", "den", "0L as rest").union(
+        copies.selectExpr(*names, f"{own} as times", "best", "1L", "1L", "cast(number = best as bigint)")
     )

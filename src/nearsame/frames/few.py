@@ -20,7 +20,7 @@ from nearsame.arrow import Rows
 from nearsame.dataclass import dataclass
 from nearsame.engines.space import num_bytes
 from nearsame.engines.spark.metering import described
-from nearsame.engines.spark.plans import UNKNOWN_BYTES, known_bytes
+from nearsame.engines.spark.plans import known_bytes
 from nearsame.engines.spark.verbs import Verbs
 from nearsame.flow.arrays import HOST
 from nearsame.flow.page_reading import reading_settings
@@ -63,17 +63,15 @@ class Few:
         return self.tables[0], self.tables[1] if len(self.tables) > 1 else None
 
 
-def few_of(sides: tuple[FrameSide, ...], verbs: Verbs, *, only_here: bool = False) -> Few | None:
+def few_of(sides: tuple[FrameSide, ...], verbs: Verbs) -> Few | None:
     """The documents of some sides, where they are few; None where they are many, or two share a name.
 
     Args:
         sides: the judged one comes last.
         verbs: of the engine.
-        only_here: Whether the cluster cannot do it.
     """
     most = num_bytes(verbs.engine.driver_bytes)
-    told = [known_bytes(part.frame) for side in sides for part in side.parts]
-    if not most or sum(size for size in told if size < UNKNOWN_BYTES or not only_here) > most:
+    if not most or sum(known_bytes(part.frame) for side in sides for part in side.parts) > most:
         return None
     first, *others = (side.records() for side in sides)
     for other in others:

@@ -22,11 +22,13 @@ from nearsame.flow.corpus import Met, Question, State
 from nearsame.flow.layer_names import GUESSED, TEXTLESS
 from nearsame.flow.pipeline import prepare, steps
 from nearsame.frames.corpus import FEW_ROWS, Frames, Meeting
+from nearsame.frames.decided import split_copies
 from nearsame.frames.deciding import answered, inherited
 from nearsame.frames.documents import GROUP, FrameSide
 from nearsame.frames.left import PLACE, LeftFrame, loaded
 from nearsame.frames.page_facts import FrameFacts
 from nearsame.frames.pages import AsBytes, page_sums
+from nearsame.frames.passing import Numbered, Passing
 from nearsame.frames.scoring import lengths
 from nearsame.recipes.choices import OwnLayer
 from nearsame.recipes.methods import Digest, Method
@@ -39,7 +41,7 @@ _FIRST = Keep((Policy("first"),), ties="content")
 _BY_PLACE = Keep((Policy("min", "place"),), ties="content")
 _NEEDED = {"revisit": "payload_digest"}  # the column of a layer that is not called as it is
 _COLUMNS = {"url": "url", GUESSED: "guess", "redirect": "redirect", "canonical": "canonical", "revisit": "payload"}
-LINE = ("number", "times", "witness", "num", "den")
+LINE = ("number", "times", "witness", "num", "den", "rest")
 
 
 class Asking(NamedTuple):
@@ -57,7 +59,7 @@ class Done(NamedTuple):
     Attributes:
         name: of the layer.
         num_entered: documents that it looked at.
-        gone: who goes: number, times (how many copies), witness, num, den.
+        gone: who goes: number, times (how many copies), witness, num, den, rest (1: not the first of the copies).
     """
 
     name: OwnLayer
@@ -78,6 +80,7 @@ class FrameLayers:
         known: by number, how many copies are left `here`, what text there is, and what layers compare.
         done: all layers but `text`.
         contents: of pages, those whose texts were asked for.
+        told: what people have decided, if they have, and what became of it.
     """
 
     asking: Asking
@@ -88,6 +91,7 @@ class FrameLayers:
     known: Any = None
     done: tuple[Done, ...] = ()
     contents: Frames | None = None
+    told: Passing | None = None
 
     @classmethod
     def of(cls, corpus: Frames, asking: Asking, clock: Clock) -> "FrameLayers":
@@ -100,7 +104,10 @@ class FrameLayers:
         whole = _as_they_are(own, asking, clock)
         facts = FrameFacts.of(asking.urls, whole.judged.columns, whole.judged.beside)
         sides = tuple(replace(side, keep=_FIRST, as_pages=False) for side in corpus.sides)
-        return cls(asking, sides, whole, facts, corpus.engine).run(clock)
+        against, told = whole.counts["different_against"], None
+        if whole.named is not None:
+            told = Passing.of(whole.named, whole.documents, against, whole.engine)
+        return cls(asking, sides, whole, facts, corpus.engine, told=told).run(clock)
 
     def run(self, clock: Clock) -> "FrameLayers":
         """The same behind all layers but `text`."""
@@ -151,12 +158,13 @@ class FrameLayers:
 
     def prepared(self, method: Method, clock: Clock) -> State[Frames]:
         """What the method knows of the documents that are left; without the layer `text`, nothing."""
+        named = None if self.told is None else self.told.named(self.whole.documents)
         if "text" not in self.asking.use:  # and nobody is left to be decided about
             told = {"distinct": self.left.num, "features": self.whole.counts["all_features"]}
             nobody_left = self.whole.documents.filter("false")
-            corpus = replace(self.whole, documents=nobody_left, counts={**self.whole.counts, **told})
+            corpus = replace(self.whole, documents=nobody_left, counts={**self.whole.counts, **told}, named=named)
             return State(method, steps(method), corpus)
-        corpus = Frames(self.sides, self.verbs, _BY_PLACE, names=self.whole.names, left=self.left)
+        corpus = Frames(self.sides, self.verbs, _BY_PLACE, names=self.whole.names, named=named, left=self.left)
         state = prepare(corpus, method, clock)
         return replace(
             state, corpus=replace(state.corpus, notes=self.whole.notes)
@@ -199,7 +207,7 @@ class FrameLayers:
 
     def _same(self, name: OwnLayer) -> "FrameLayers":
         """The same behind a layer for which equal strings are one."""
-        known, key = self._keyed(name)
+        (known, key), verbs = self._keyed(name), self.whole.engine
         enters = "here > 0" if name in TEXTLESS else "here > 0 and not empty"
         group = f", {GROUP}" if self.whole.is_grouped else ""
         over = f"over (partition by said, if(said is null, number, -1L){group})"
@@ -207,16 +215,31 @@ class FrameLayers:
         known = known.selectExpr("*", f"min(struct(empty, number, side)) {over} as best")
         goes = "said is not null and side = 1 and not best.empty" + ("" if self.asking.within else " and best.side = 0")
         times = f"if({goes}, if(best.number = number, here - 1, here), 0L) as times"
-        known = known.selectExpr(*self.known.columns, "enters", times, "best.number as witness")
-        known, (entered,) = self.whole.engine.afresh(known, "coalesce(sum(if(enters, here, 0)), 0)")
-        gone = known.filter("times > 0").selectExpr("number", "times", "witness", "1L as num", "1L as den")
-        return self._behind(Done(name, entered, gone), known)
+        witness = ("best.number as witness", "best.empty as bare")
+        known = known.selectExpr(*self.known.columns, "enters", times, *witness)
+        known, (entered,) = verbs.afresh(known, "coalesce(sum(if(enters, here, 0)), 0)")
+        rest = "cast(number = witness as bigint) as rest"
+        gone = known.filter("times > 0").selectExpr("number", "times", "witness", "1L as num", "1L as den", rest)
+        if self._obeyed is None:
+            return self._behind(Done(name, entered, gone), known)
+        instead, told = self._obeyed.obeyed(known, within=self.asking.within)
+        gone = split_copies(gone, instead, verbs)
+        return self._behind(Done(name, entered, gone), self._without(gone), told)
 
-    def _behind(self, done: Done, known: Any) -> "FrameLayers":
+    @property
+    def _obeyed(self) -> Passing | None:
+        """What was decided, if it is about any document."""
+        return None if self.told is None or not self.told.numbers.size else self.told
+
+    def _behind(self, done: Done, known: Any, told: Passing | None = None) -> "FrameLayers":
         """The same behind a layer that takes `times` copies of each document."""
         here = "here - coalesce(times, 0L) as here"
         columns = [here if name == "here" else name for name in self.known.columns]
-        return replace(self, known=known.selectExpr(*columns), done=(*self.done, done))
+        return replace(self, known=known.selectExpr(*columns), done=(*self.done, done), told=told or self.told)
+
+    def _without(self, gone: Any) -> Any:
+        """What is known of documents, and how many copies of each go."""
+        return self.known.join(Verbs.aggregated(gone, ["number"], ["sum(times) as times"]), "number", "left")
 
     def _keyed(self, name: OwnLayer) -> tuple[Any, str]:
         """What is known of documents, and what in it must be the same."""
@@ -247,6 +270,9 @@ class FrameLayers:
         features = verbs.map(corpus.load(method, step), *step.features).select("row", *step.compared)
         features = features if whole.counts["documents"] == whole.counts["different"] else _once(features)
         lists = features.filter("size(items) > 0").join(asked, "row").withColumnRenamed(PLACE, "number")
+        told, spread = self._obeyed, 1
+        if told is not None:
+            lists, spread = told.split(lists, asked.withColumnRenamed(PLACE, "number")), told.spread
         lists, (num, items) = verbs.told(lists, "count(1)", f"coalesce(sum({lengths(step.compared)}), 0)")
         entries = lists.selectExpr(
             "key", "number", "-1 as place", "size(items) as size", "count(1) over (partition by key) as bucket",
@@ -254,13 +280,19 @@ class FrameLayers:
         )  # fmt: skip
         compared = lists.select("number", *step.compared, "here").withColumnRenamed("here", "stands_for")
         met = Met(0, Meeting(verbs.keep(entries), compared, num, num, items))
-        decision = answered(State(method, step, whole, met=met), Question(method.least, "greedy", within))
+        counts = {"different_against": spread * whole.counts["different_against"]}
+        numbered = Numbered(verbs, counts, None if told is None else told.apart)
+        decision = answered(State(method, step, numbered, met=met), Question(method.least, "greedy", within))
         nothing = ("0L as digest_a", "0L as digest_b", "1L as size")
         alone = lists.selectExpr("row", "number", "number as best", "side", "here as copies", *nothing)
-        gone, _ = verbs.afresh(inherited(alone, decision.found, within=within).select(*LINE), "count(1)")
-        return self._behind(
-            Done(GUESSED, entered, gone), self.known.join(gone.select("number", "times"), "number", "left")
-        )
+        gone = inherited(alone, decision.found, within=within).selectExpr(
+            f"number div {spread} as number", "times", f"witness div {spread} as witness", "num", "den",
+            f"if(number % {spread} > 0, 1L, rest) as rest",
+        )  # fmt: skip
+        gone, _ = verbs.afresh(gone, "count(1)")
+        if told is not None:
+            told = told.compared(decision.found, entries, compared, step.bound(method.least), within=within)
+        return self._behind(Done(GUESSED, entered, gone), self._without(gone), told)
 
     def with_texts(self, clock: Clock, *, everything: bool) -> "FrameLayers":
         """The same with the texts of pages, of all that are left or of those only that were removed for other bytes."""

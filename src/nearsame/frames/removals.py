@@ -169,7 +169,7 @@ class SparkRemovals(FrameRemovals):
         if state.corpus.told is None:
             return {}
         bound = state.step.bound(self.method.least)
-        return state.corpus.told.counts(state, self.decision.gone, bound, within=within)
+        return state.corpus.told.counts(state, self.decision.gone, self.gone, bound, within=within)
 
     def _largest(self, clusters: Any) -> tuple[tuple[str, int], ...]:
         first = clusters.sort("removed", "witness", ascending=[False, True]).limit(NUM_LARGEST).collect()

@@ -175,15 +175,11 @@ class Request:
     def _by_one_machine(self, read: FrameReading) -> tuple[Any, FrameReading]:
         """(what it finds, or None where there is too much for it; what there is to say of what was read)."""
         archives = any(part.is_archive for side in read.sides for part in side.parts)
-        use, only_here = self.layers[0] if self.layers else (), self.layers is not None and self.decisions is not None
+        use = self.layers[0] if self.layers else ()
         if archives and use:
             message = f"use={','.join(use)!r}: layers of archives are done on one machine only"
             raise ConfigError(message, hint="Leave use out, or leave the engine out.")
-        few = None if self.here is None or archives else few_of(read.sides, read.verbs, only_here=only_here)
-        if few is None and only_here:
-            message = f"decisions and use={','.join(use)!r}: the documents take more than driver_bytes="
-            hint = "Raise driver_bytes (--on-driver) and spark.driver.memory, leave use out, or run on one machine."
-            raise ConfigError(f"{message}{self.engine.driver_bytes!r}", hint=hint)
+        few = None if self.here is None or archives else few_of(read.sides, read.verbs)
         if self.here is None or few is None:
             return None, read
         notes = require_readable(read.sides, few.num_bad, strict=self.strict)
@@ -202,7 +198,7 @@ class Request:
                 "group_by": settings.get("group_by"),
                 "listing": listing,
                 **({} if self.layers is None else {name: settings[name] for name in ("use", "urls", "within")}),
-                **({} if self.decisions is None else self.decisions.identity(layered=False)),
+                **({} if self.decisions is None else self.decisions.identity(layered=self.layers is not None)),
             }
             read.verbs.stored = stored_steps(read, place, known)
         if self.layers is not None:
