@@ -24,12 +24,13 @@ _NEEDS_OUTPUT = {
     "drop_unreadable": "--drop-unreadable",
     "revisits": "--revisits",
     "mask": "--mask",
+    "features": "--features",
     "overwrite": "--overwrite",
 }
 
-_OF_FOLDERS = ("write_pairs", "annotate", "copy_files", "revisits", "mask")
+_OF_FOLDERS = ("write_pairs", "annotate", "copy_files", "revisits", "mask", "features")
 
-_WRITTEN = ("annotate", "drop_unreadable", "copy_files", "revisits", "mask")
+_WRITTEN = ("annotate", "drop_unreadable", "copy_files", "revisits", "mask", "features")
 
 
 @click.command(cls=options.Command, short_help="Keep one of each group of similar documents.")
@@ -66,6 +67,12 @@ _WRITTEN = ("annotate", "drop_unreadable", "copy_files", "revisits", "mask")
     ),
     options.spec(
         "--mask", is_flag=True, help="Copy nothing: only say which records go; `nearsame apply` copies.", stands="no"
+    ),
+    options.spec(
+        "--features",
+        is_flag=True,
+        help="spark: also features/, by which --against DIR compares with what stays, without its texts.",
+        stands="no",
     ),
     options.spec("--dry-run", is_flag=True, help="Write nothing; show a sample of the pairs.", stands="no"),
     *options.REPORTING,

@@ -41,7 +41,7 @@ __all__ = [
 _NONE = np.zeros(0, np.int64)
 _ASCENDING = {"use_dictionary": False, "column_encoding": "DELTA_BINARY_PACKED"}
 _OF_COPIES = ("annotate", "drop_unreadable", "copy_files", "revisits")
-_SELDOM = ("revisits", "mask")
+_SELDOM = ("revisits", "mask", "features")
 _UNTYPED = ("csv", "tsv")  # formats that say nothing of the types of columns
 
 
@@ -56,6 +56,7 @@ class Choices:
         copy_files: copies of text files, where otherwise a list of their paths is written.
         revisits: all records of WARC files, removed copies as revisits of their witnesses.
         mask: in place of copies the numbers of the records that go; `apply` makes the copies.
+        features: on Spark, `features/`, by which a later run compares with the documents that stay.
     """
 
     pairs: bool = False
@@ -64,6 +65,7 @@ class Choices:
     copy_files: bool = False
     revisits: bool = False
     mask: bool = False
+    features: bool = False
 
     def require_possible(self) -> None:
         """Refuse what contradicts itself.

@@ -16,6 +16,7 @@ from nearsame.answers.stats import NUM_LARGEST, Stats, compared_by
 from nearsame.arrow import Mask, Rows
 from nearsame.clock import Clock
 from nearsame.dataclass import dataclass
+from nearsame.errors import ConfigError
 from nearsame.flow import kept, pipeline
 from nearsame.flow.arrays import Arrays
 from nearsame.flow.corpus import Question, State
@@ -240,6 +241,10 @@ class Removals:
 
     def write(self, place: Destination, stats: Stats, choices: Choices, *, overwrite: bool) -> Stats:
         """Write an output folder with the copies and tables that `choices` ask for, or one file."""
+        if choices.features:
+            raise ConfigError(
+                "features are kept on Spark only", hint="Leave it out; here, `nearsame index` keeps them."
+            )
         if not place.is_folder:
             drop = choices.drop_unreadable
             return write_one(self.run, self.decided, stats, place, overwrite=overwrite, drop_unreadable=drop)

@@ -163,6 +163,7 @@ class Result(Offers):
         copy_files: bool = False,
         revisits: bool = False,
         mask: bool = False,
+        features: bool = False,
     ) -> Stats:
         """Write a folder, or one file of what stays, that appears complete or not at all; or JSON lines.
 
@@ -185,6 +186,8 @@ class Result(Offers):
                 their witness as `revisit` records, which `restore` turns back.
             mask: Whether nothing is copied: `mask.parquet` has the part and the row of each removed record, by which
                 `apply` makes the copies later.
+            features: Whether, on Spark, `features/` is written, too: with `against=` this folder a later run with the
+                same settings compares with the documents that stay, and does not read their texts.
 
         Returns:
             The statistics, with the seconds of writing.
@@ -194,7 +197,8 @@ class Result(Offers):
             SourceError: The source is not what it was: other documents stay than were decided about.
             ConfigError: For a file with what only a folder has (`pairs`, `annotate`, `copy_files`, `revisits`, `mask`);
                 on Spark, for a file, and for `annotate`, `drop_unreadable`, `copy_files`, `revisits` and `mask`; for
-                `revisits` of anything but WARC files, or with `drop_unreadable`; for a `mask` with others of these.
+                `revisits` of anything but WARC files, or with `drop_unreadable`; for a `mask` with others of these; for
+                `features` on one machine, of documents that came to Spark's driver, and of what all documents decide.
 
         Example:
             >>> import tempfile
@@ -202,7 +206,7 @@ class Result(Offers):
             ...     dedup(["a rose", "a rose"]).write(home + "/clean").kept
             1
         """
-        choices = Choices(pairs, annotate, drop_unreadable, copy_files, revisits, mask)
+        choices = Choices(pairs, annotate, drop_unreadable, copy_files, revisits, mask, features)
         choices.require_possible()
         destination = meaning(place)
         for name in choices.of_folders:

@@ -100,6 +100,7 @@ class Frames:
         decisions: what people have decided, if they have.
         named: the documents that these name.
         left: what layers before the method have left, where there are some.
+        remembered: features of documents of the `against` side that an earlier run has made, where there are some.
     """
 
     sides: tuple[FrameSide, ...]
@@ -114,6 +115,7 @@ class Frames:
     decisions: Decisions | None = None
     named: Named | None = None
     left: LeftFrame | None = None
+    remembered: Any = None
 
     at_once = False
     size_bytes = None
@@ -176,7 +178,8 @@ class Frames:
     def kept(self, features: Any, step: str = "") -> Any:
         """Features, computed once, with digests that stand for them."""
         lettered = set(schemas.COMPARED) <= set(features.columns)
-        return self.engine.keep(self.engine.map(features, SetDigests(lettered)), step)
+        made = self.engine.keep(self.engine.map(features, SetDigests(lettered)), step)
+        return made if self.remembered is None else made.unionByName(self.remembered)
 
     def slots(self, features: Any) -> int:
         """As many as there are different items: a copy needs no other."""

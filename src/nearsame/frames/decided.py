@@ -200,7 +200,9 @@ class Told:
 
 def met_pairs(pairs: Rows, lists: Any, bound: Bound, verbs: Any) -> Mask:
     """Which pairs of documents, by number, have met, and are as similar as the bound asks."""
-    asked = verbs.frame(pa.table(dict(zip("ab", np.unique(pairs, axis=1), strict=True))))
+    met = lists.join(sent(verbs, number=np.unique(pairs)), "number", "left_semi").select("number").toArrow()
+    there = np.isin(pairs, met.column("number").to_numpy()).all(axis=0)  # or a score would be that of another pair
+    asked = verbs.frame(pa.table(dict(zip("ab", np.unique(pairs[:, there], axis=1), strict=True))))
     scores, _ = scored(verbs, asked, lists, bound)
     similar = {(row["a"], row["b"]) for row in scores.select("a", "b").toArrow().to_pylist()}
     return np.array([pair in similar for pair in zip(*pairs.tolist(), strict=True)], np.bool_)

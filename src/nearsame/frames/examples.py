@@ -31,8 +31,8 @@ def chosen_removals(gone: Any, measure: str, count: int) -> pa.Table:
     return removals.take(pa.array(places))
 
 
-def texts(corpus: Frames, numbers: list[int]) -> Mapping[int, str]:
-    """The texts of a few documents, by their numbers.
+def texts(corpus: Frames, numbers: list[int]) -> Mapping[int, str | None]:
+    """The texts of a few documents, by their numbers; None where only features are at hand.
 
     Raises:
         SourceError: One is not in the source any more.
@@ -47,6 +47,8 @@ def texts(corpus: Frames, numbers: list[int]) -> Mapping[int, str]:
     ]
     table = reduce(lambda a, b: a.unionByName(b), chosen).toArrow()
     known = dict(zip(*(column.to_pylist() for column in table.columns), strict=True))
+    if corpus.remembered is not None:
+        return {number: known.get(number) for number in numbers}
     if not known.keys() >= set(numbers):
         raise SourceError(CHANGED, hint=STEADY)
     return known

@@ -22,6 +22,7 @@ from nearsame.engines.space import num_bytes
 from nearsame.engines.spark.metering import described
 from nearsame.engines.spark.plans import known_bytes
 from nearsame.engines.spark.verbs import Verbs
+from nearsame.errors import ConfigError
 from nearsame.flow.arrays import HOST
 from nearsame.flow.page_reading import reading_settings
 from nearsame.flow.removals import Removals
@@ -221,6 +222,15 @@ class FewRemovals(FrameRemovals):
         documents = read.verbs.frame(copies.append_column("side", pa.array(np.ones(len(copies), np.int32))))
         counts = {"documents": rows.size, "different": len(copies)}
         return ChosenRecords(read.sides[-1], (), documents, counts, read.verbs.frame(gone), len(gone))
+
+    def features(self) -> tuple[Any, dict[str, Any]]:
+        """Nothing: one machine's are in its memory.
+
+        Raises:
+            ConfigError: Always.
+        """
+        message = "features: documents so few came to the driver, and there are no features of them on the cluster"
+        raise ConfigError(message, hint="Give driver_bytes=0 (--on-driver 0), or leave features out.")
 
     def examples(self, count: int) -> pa.Table:
         """Some of the removals, over the whole range of similarity, with the texts of both sides."""

@@ -28,7 +28,7 @@ from nearsame.frames.documents import GROUP, FrameSide
 from nearsame.frames.left import PLACE, LeftFrame, loaded
 from nearsame.frames.page_facts import FrameFacts
 from nearsame.frames.pages import AsBytes, page_sums
-from nearsame.frames.passing import Numbered, Passing
+from nearsame.frames.passing import Numbered, PassedOn
 from nearsame.frames.scoring import lengths
 from nearsame.recipes.choices import OwnLayer
 from nearsame.recipes.methods import Digest, Method
@@ -91,7 +91,7 @@ class FrameLayers:
     known: Any = None
     done: tuple[Done, ...] = ()
     contents: Frames | None = None
-    told: Passing | None = None
+    told: PassedOn | None = None
 
     @classmethod
     def of(cls, corpus: Frames, asking: Asking, clock: Clock) -> "FrameLayers":
@@ -106,7 +106,7 @@ class FrameLayers:
         sides = tuple(replace(side, keep=_FIRST, as_pages=False) for side in corpus.sides)
         against, told = whole.counts["different_against"], None
         if whole.named is not None:
-            told = Passing.of(whole.named, whole.documents, against, whole.engine)
+            told = PassedOn.of(whole.named, whole.documents, against, whole.engine)
         return cls(asking, sides, whole, facts, corpus.engine, told=told).run(clock)
 
     def run(self, clock: Clock) -> "FrameLayers":
@@ -227,11 +227,11 @@ class FrameLayers:
         return self._behind(Done(name, entered, gone), self._without(gone), told)
 
     @property
-    def _obeyed(self) -> Passing | None:
+    def _obeyed(self) -> PassedOn | None:
         """What was decided, if it is about any document."""
         return None if self.told is None or not self.told.numbers.size else self.told
 
-    def _behind(self, done: Done, known: Any, told: Passing | None = None) -> "FrameLayers":
+    def _behind(self, done: Done, known: Any, told: PassedOn | None = None) -> "FrameLayers":
         """The same behind a layer that takes `times` copies of each document."""
         here = "here - coalesce(times, 0L) as here"
         columns = [here if name == "here" else name for name in self.known.columns]

@@ -21,7 +21,7 @@ from nearsame.kernels.scores import Bound
 from nearsame.stages.clusters.apart import Apart
 from nearsame.stages.clusters.keepers import NOBODY, Decided
 
-__all__ = ["Instead", "Numbered", "Passing"]
+__all__ = ["Instead", "Numbered", "PassedOn"]
 
 Instead = Mapping[int, tuple[int, int, int]]  # by number the witness of its first copy (or itself), and the similarity
 
@@ -36,7 +36,7 @@ class Numbered(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Passing:
+class PassedOn:
     """Decisions on their way.
 
     Attributes:

@@ -24,6 +24,7 @@ from nearsame.frames.deciding import Decision
 from nearsame.frames.examples import chosen_removals, texts
 from nearsame.frames.listing import beside
 from nearsame.frames.records import ChosenRecords
+from nearsame.frames.remembered import ABOUT, FEATURES, about, staying
 from nearsame.frames.runs import FrameRun, SparkRun
 from nearsame.frames.settled import OWN, by_all, evident, layer_counts, settled
 from nearsame.frames.writing import STATS, write_folder
@@ -72,6 +73,14 @@ class FrameRemovals(ABC):
             "groups name rows by number, and rows of a DataFrame have no numbers", hint="Ask for clusters."
         )
 
+    @abstractmethod
+    def features(self) -> tuple[Any, dict[str, Any]]:
+        """What later runs compare with, of the documents that stay; and what statistics say of it.
+
+        Raises:
+            ConfigError: There is nothing of that.
+        """
+
     @plainly()
     def records(self, *, stay: bool) -> Any:
         """The documents that stay or go, with all their columns."""
@@ -85,19 +94,22 @@ class FrameRemovals(ABC):
             OutputError: The folder cannot be written, or would lie in a source or over one.
             SourceError: The source is not what it was: other documents stay than were decided about.
         """
-        here_only = {name: chosen or None for name, chosen in asdict(choices).items() if name != "pairs"}
+        here_only = {
+            name: chosen or None for name, chosen in asdict(choices).items() if name not in ("pairs", "features")
+        }
         refuse_on_spark(**here_only)
         require_folder(place.typed, "Spark's executors write parts")
         run, directory = self.run, place.typed
         notes = run.check_target(directory, STATS, overwrite=overwrite)
         known = replace(stats, notes=(*stats.notes, *notes))
+        features, told = self.features() if choices.features else (None, {})
 
         def record(kept: Any) -> dict[str, Any]:
             written = (kept.filter("kept") if run.read.of_archives else kept).count()
             if written != known.kept:
                 message = f"the source changed: {known.kept:,} documents were to stay, and {written:,} were read again"
                 raise SourceError(message, hint="Give one that stays the same: persist it, or write it to files first.")
-            return {**known.record(), "call": run.read.call, "written": {"pairs": choices.pairs}}
+            return {**known.record(), "call": run.read.call, "written": {"pairs": choices.pairs}, **told}
 
         stay = self._records.listed(LISTED) if run.read.of_archives else self.records(stay=True)
         frames = {"records" if run.read.of_archives else "kept": stay, "removed": self.table, "clusters": self.clusters}
@@ -107,6 +119,7 @@ class FrameRemovals(ABC):
             if run.read.of_archives:
                 frames["files"] = reduce(lambda a, b: a.union(b), (part.files for part in run.read.sides[-1].parts))
             tables = {**frames, **({"pairs": self.pairs} if choices.pairs else {})}
+            tables |= {} if features is None else {FEATURES: features}
             write_folder(run.session, directory, tables, record)
         return replace(known, seconds=run.seconds)
 
@@ -232,6 +245,19 @@ class SparkRemovals(FrameRemovals):
         """Whether a similarity is below the threshold, in whole numbers that do not overflow."""
         least = fraction_at_least(self.method.least, LARGEST)
         return f"num * {least.denominator}L < den * {least.numerator}L"
+
+    def features(self) -> tuple[Any, dict[str, Any]]:
+        """What later runs compare with, of the documents that stay; and what statistics say of it.
+
+        Raises:
+            ConfigError: Layers have removed what was not compared, or features depend on all documents.
+        """
+        if self.run.layers is not None:
+            message = "features and use: what layers remove has no features"
+            raise ConfigError(message, hint="Leave one of them out.")
+        corpus, settings = self.run.state.corpus, self.run.settings
+        known = about(self.run.state.method, corpus.keep, corpus.judged.columns, settings.get("group_by"))
+        return staying(corpus, self.decision.gone), {ABOUT: known}
 
     @cached_property
     def _records(self) -> ChosenRecords:

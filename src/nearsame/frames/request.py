@@ -45,6 +45,7 @@ from nearsame.frames.inputs import (
 from nearsame.frames.layers import Asking, FrameLayers
 from nearsame.frames.leaks import FrameDocuments
 from nearsame.frames.listing import listed, require_few
+from nearsame.frames.remembered import Remembered, about, remembered_in, require_like
 from nearsame.frames.removals import SparkRemovals
 from nearsame.frames.runs import FrameReading, ListedFrame, SparkRun
 from nearsame.frames.torn import torn_files
@@ -161,16 +162,35 @@ class Request:
         if self.method.get("search") == "adjacent":
             message = "search=adjacent sorts all codes, which only one machine can do"
             raise ConfigError(message, hint="Choose search=blocks, or leave engine out.")
+        paths = _paths(source, against)
+        remembered, against = self._remembered(verbs.session, against, keep, group_by)
         given = [(0, against), (1, source)] if against is not None else [(1, source)]
         sides = self._sides(verbs.session, given, keep, group_by)
         parts = [part for side in sides for part in side.parts]
         unread = tuple(unread_file for part in parts for unread_file in unread_files(part))
         ignored = sum(part.ignored for part in parts)
-        paths = _paths(source, against) + (() if self.decisions is None else self.decisions.files)
+        paths += () if self.decisions is None else self.decisions.files
         if self.workdir is not None:
             require_files(verbs.session, self.workdir, [one for one in (source, against) if one is not None])
             paths += (os.fspath(self.workdir),)
-        return FrameReading(sides, verbs, paths, unread, ignored, tuple(_notes(parts)), self.call)
+        return FrameReading(sides, verbs, paths, unread, ignored, tuple(_notes(parts)), self.call, remembered)
+
+    def _remembered(
+        self, session: Any, against: Any, keep: Keep, group_by: str | None
+    ) -> tuple[Remembered | None, Any]:
+        """(the features of outputs on the other side, what else there is on it, if there is)."""
+        sources = [] if against is None else several(against)
+        places, told = remembered_in(session, sources)
+        if not places:
+            return None, against
+        if self.layers is not None:
+            name = next(iter(told))
+            message = f"{name} and use={','.join(self.layers[0])!r}: layers compare texts, and these are features"
+            raise ConfigError(message, hint=f"Compare with its documents: {name}/kept.")
+        method = with_seed_of(self.method, next(iter(told.values())))
+        require_like(told, about(method, keep, self.columns, group_by))
+        others = tuple(source for number, source in enumerate(sources) if number not in places)
+        return Remembered(session, tuple(places.values()), method), others or None
 
     def _by_one_machine(self, read: FrameReading) -> tuple[Any, FrameReading]:
         """(what it finds, or None where there is too much for it; what there is to say of what was read)."""
@@ -179,7 +199,8 @@ class Request:
         if archives and use:
             message = f"use={','.join(use)!r}: layers of archives are done on one machine only"
             raise ConfigError(message, hint="Leave use out, or leave the engine out.")
-        few = None if self.here is None or archives else few_of(read.sides, read.verbs)
+        by_cluster = self.here is None or archives or read.remembered is not None
+        few = None if by_cluster else few_of(read.sides, read.verbs)
         if self.here is None or few is None:
             return None, read
         notes = require_readable(read.sides, few.num_bad, strict=self.strict)
@@ -188,8 +209,9 @@ class Request:
         return self.here(few.sides, few.columns, self.clock, called), replace(read, notes=(*read.notes, *notes))
 
     def _run(self, read: FrameReading, keep: Keep, settings: dict[str, Any], *, listing: bool = False) -> SparkRun:
-        corpus = Frames(read.sides, read.verbs, keep, self.strict, decisions=self.decisions)
-        method = self.method
+        before, method = read.remembered, self.method if read.remembered is None else read.remembered.method
+        features = None if before is None else before.frame
+        corpus = Frames(read.sides, read.verbs, keep, self.strict, decisions=self.decisions, remembered=features)
         if self.workdir is not None:
             place = place_at(read.verbs.session, self.workdir)
             method = with_seed_of(method, kept_identity(place))
@@ -197,6 +219,7 @@ class Request:
                 **identity_of(method, keep, self.columns),
                 "group_by": settings.get("group_by"),
                 "listing": listing,
+                **({} if before is None else {"remembered": before.stamps}),
                 **({} if self.layers is None else {name: settings[name] for name in ("use", "urls", "within")}),
                 **({} if self.decisions is None else self.decisions.identity(layered=self.layers is not None)),
             }

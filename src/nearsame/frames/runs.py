@@ -60,6 +60,7 @@ class FrameReading:
         num_ignored: files of no known format.
         notes: what one must know of what was read.
         call: what was asked, so that it can be asked again.
+        remembered: features of documents of the `against` side that an earlier run has made, where there are some.
     """
 
     sides: tuple[FrameSide, ...]
@@ -69,6 +70,7 @@ class FrameReading:
     num_ignored: int = 0
     notes: tuple[str, ...] = ()
     call: Mapping[str, Any] = field(default_factory=dict)
+    remembered: Any = None
 
     @property
     def aside(self) -> Counter[str]:

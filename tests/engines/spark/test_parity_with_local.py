@@ -194,6 +194,19 @@ def test_kept_and_removed_documents_are_rows_of_the_frame(spark):
     found.release()
 
 
+def test_decisions_about_documents_that_met_nobody_are_not_obeyed(spark):
+    """They are compared with nothing, and not with what stands before them."""
+    text = "one two three four five six seven eight nine ten"
+    rows = [{"id": "a0", "text": text, "n": 0}, {"id": "b", "text": f"{text} more", "n": 0}]
+    rows += [{"id": f"a{at}", "text": " ".join(f"{word}{at}" for word in "abcdefgh"), "n": 0} for at in range(1, 9)]
+    told = [{"id1": f"a{at}", "id2": "b", "label": "no"} for at in range(9)]
+    asked = {"method": ns.Jaccard(threshold=0.5), "decisions": told}
+    there = ns.dedup(frame(spark, rows), engine=ns.Spark(spark, driver_bytes=0), **asked)
+    assert ns.dedup(rows, ties="content", **asked).stats.decisions == there.stats.decisions
+    assert (1, 8) == (there.stats.decisions["apart"], there.stats.decisions["not_similar"])
+    there.release()
+
+
 @pytest.mark.parametrize("driver_bytes", [0, "64 MB"])
 def test_what_people_have_decided_is_obeyed_on_both_engines(spark, driver_bytes, tmp_path):
     """Copies of one text that are apart, a chosen one, a document that is called by its row; counted alike."""

@@ -1,0 +1,116 @@
+"""Features beside an answer: a later run compares with the documents that stayed there, and reads no text of theirs.
+
+1. They are those of the documents that stay, with what is known of each of these, as they were when the run compared.
+2. A document of the other side has another name than it had where it was judged, as everywhere (documents.py).
+3. Other settings make other features: then it is an error that names what differs.
+"""
+
+import json
+import os
+from collections.abc import Sequence
+from functools import reduce
+from typing import Any
+
+from nearsame.dataclass import dataclass
+from nearsame.engines.spark.places import HadoopPlace, as_pattern, place_at
+from nearsame.engines.spark.stored import stamps
+from nearsame.engines.spark.verbs import Verbs
+from nearsame.errors import ConfigError
+from nearsame.flow.boilerplate import drops_boilerplate
+from nearsame.flow.identities import identity_of
+from nearsame.flow.steps import steps
+from nearsame.frames.corpus import Frames
+from nearsame.frames.left import LeftFrame
+from nearsame.frames.writing import STATS
+from nearsame.recipes.methods import Method
+from nearsame.sources import Columns
+from nearsame.stages.clusters.policies import Keep
+
+__all__ = ["ABOUT", "FEATURES", "Remembered", "about", "remembered_in", "require_like", "staying"]
+
+FEATURES, ABOUT = "features", "features_of"  # the folder in an output, and what its statistics say of it
+_NAME = "xxhash64('against', row, fp) & 9223372036854775807L as row"
+_FP = "xxhash64('against', fp, row) as fp"
+
+
+@dataclass(frozen=True, eq=False)
+class Remembered:
+    """The features in some outputs.
+
+    Attributes:
+        session: Spark's.
+        places: the folders that they are in.
+        method: of the run, with their seed.
+    """
+
+    session: Any
+    places: tuple[HadoopPlace, ...]
+    method: Method
+
+    @property
+    def frame(self) -> Any:
+        """All of them, as those of documents of the `against` side."""
+        frames = [self.session.read.parquet(as_pattern(place.address)) for place in self.places]
+        every = reduce(lambda one, other: one.unionByName(other), frames)
+        changed = {"row": _NAME, "fp": _FP, "side": "0 as side"}
+        return every.selectExpr(*(changed.get(name, f"`{name}`") for name in every.columns))
+
+    @property
+    def stamps(self) -> list[list[Any]]:
+        """What changes when they do."""
+        return stamps(self.session, [place.address for place in self.places])
+
+
+def about(method: Method, keep: Keep, columns: Columns, group_by: str | None) -> dict[str, Any]:
+    """What the features of a run depend on, and the places of its documents.
+
+    Raises:
+        ConfigError: They depend on all documents together.
+    """
+    if steps(method).weigh is not None or drops_boilerplate(method):
+        message = f"{method.name} weighs or drops shingles by all documents of a run, so its features are of no other"
+        raise ConfigError(message, hint="Compare with the documents in kept/.")
+    known = {**identity_of(method, keep, columns.of_side(against=False)), "group_by": group_by}
+    return dict(json.loads(json.dumps(known)))
+
+
+def staying(corpus: Frames, gone: Any) -> Any:
+    """The features of the judged documents that stay; `gone` has row and times."""
+    went = Verbs.aggregated(gone, ["row"], ["sum(times) as times"])
+    documents = corpus.documents.filter("side = 1").select("row", "copies").join(went, "row", "left")
+    here = documents.selectExpr("row", "copies", "copies - coalesce(times, 0L) as here").filter("here > 0")
+    return LeftFrame(here, is_all=False, is_whole=False).of(corpus.features)
+
+
+def remembered_in(session: Any, sources: Sequence[Any]) -> tuple[dict[int, HadoopPlace], dict[str, Any]]:
+    """The outputs among some sources that have features, by place; and of these, by name, what they say of them."""
+    places, told = {}, {}
+    for number, source in enumerate(sources):
+        if not isinstance(source, str | os.PathLike):
+            continue
+        place = place_at(session, source)
+        stats = _json(place.inside(STATS)) if place.inside(FEATURES).exists() else None
+        if isinstance(stats, dict) and isinstance(stats.get(ABOUT), dict):
+            places[number], told[os.fspath(source)] = place.inside(FEATURES), stats[ABOUT]
+    return places, told
+
+
+def require_like(told: dict[str, Any], wanted: dict[str, Any]) -> None:
+    """Refuse features that were made by other settings.
+
+    Raises:
+        ConfigError: Some were; the error names the fields that differ.
+    """
+    for name, own in told.items():
+        differing = sorted(field for field in {*own, *wanted} if own.get(field) != wanted.get(field))
+        if differing:
+            message = f"{name}: its features were made with another {', '.join(differing)}"
+            raise ConfigError(message, hint=f"Use the same settings, or compare with its documents: {name}/kept.")
+
+
+def _json(place: HadoopPlace) -> Any:
+    text = place.read_text()
+    try:
+        return None if text is None else json.loads(text)
+    except (RecursionError, ValueError):
+        return None

@@ -1,0 +1,95 @@
+"""Features beside an answer: the next day's documents are compared with what stayed, and none of its texts is read."""
+
+import shutil
+
+import pyarrow as pa
+import pytest
+
+import nearsame as ns
+
+METHOD = ns.Jaccard(threshold=0.6, shingle_size=2)
+
+
+def day(number, size=14):
+    """Documents of one day: copies, near copies, texts of the day before, rows that are the same, and empty ones."""
+    texts = [" ".join(f"{word}{at % 4}" for word in "abcdefghij") for at in range(number, number + size)]
+    rows = [
+        {"id": f"{number}.{at}", "text": f"{text} {'more' * (at % 3 == 0)}" if at % 5 else "", "n": (at * 7) % 5,
+         "lang": "en" if at % 2 else None}
+        for at, text in enumerate(texts)
+    ]  # fmt: skip
+    return pa.Table.from_pylist([*rows, rows[1], rows[5], rows[5]])
+
+
+def lines(found):
+    """Removals without what rows are called, and counts."""
+    rows = found.removals if isinstance(found.removals, pa.Table) else found.removals.toArrow()
+    told = sorted(map(repr, rows.select(["id", "witness_id", "similarity", "measure"]).to_pylist()))
+    counts = found.stats.record()
+    return told, {name: counts[name] for name in ("documents", "against", "removed", "kept", "clusters", "exact_copies",
+                                                  "near_copies", "distinct", "empty", "text_bytes")}  # fmt: skip
+
+
+@pytest.fixture
+def engine(spark):
+    """Spark, with nothing on the driver."""
+    return ns.Spark(spark, driver_bytes=0)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"method": METHOD, "keep": ("max:n", "longest")},
+        pytest.param({"method": ns.MinHash(threshold=0.6, shingle_size=2, recall=0.99)}, marks=pytest.mark.long),
+        pytest.param({"method": METHOD, "group_by": "lang", "within": False}, marks=pytest.mark.long),
+    ],
+)
+def test_what_is_remembered_is_as_good_as_the_documents(spark, engine, tmp_path, asked):
+    """Whoever goes for a document of the day before, and by which similarity; three days in a row."""
+    first = ns.dedup(spark.createDataFrame(day(0)), engine=engine, **{**asked, "within": True})
+    first.write(tmp_path / "one", features=True)
+    kept = spark.read.parquet(str(tmp_path / "one/kept")).toArrow()
+    shutil.rmtree(tmp_path / "one/kept")  # nobody reads it
+    second = ns.dedup(spark.createDataFrame(day(2)), against=tmp_path / "one", engine=engine, **asked)
+    expected = ns.dedup(day(2), against=kept, ties="content", **asked)
+    assert lines(expected) == lines(second)
+    assert any(row["witness_id"].startswith("0.") for row in expected.removals.to_pylist())
+    second.write(tmp_path / "two", features=True)
+    both = [tmp_path / "one", tmp_path / "two"]
+    third = ns.dedup(spark.createDataFrame(day(4)), against=both, engine=engine, **asked)
+    kept = pa.concat_tables([kept, spark.read.parquet(str(tmp_path / "two/kept")).toArrow()])
+    assert lines(ns.dedup(day(4), against=kept, ties="content", **asked)) == lines(third)
+    assert None in third.examples(50).column("witness_text").to_pylist()
+    for found in (first, second, third):
+        found.release()
+
+
+def test_other_settings_are_refused_with_their_names(spark, engine, tmp_path):
+    """And layers, methods that weigh by all documents, few documents, and one machine."""
+    found = ns.dedup(spark.createDataFrame(day(0)), method=METHOD, engine=engine)
+    found.write(tmp_path / "one", features=True)
+    found.release()
+    asked = {"against": str(tmp_path / "one"), "engine": engine}
+    for other, wrong in [
+        ({"method": ns.Jaccard(threshold=0.7, shingle_size=2)}, "made with another threshold"),
+        ({"method": METHOD, "keep": "longest"}, "made with another keep"),
+        ({"method": METHOD, "use": "digest,text"}, "layers compare texts"),
+        ({"method": ns.Jaccard(threshold=0.6, shingle_size=2, drop_boilerplate=2)}, "weighs or drops"),
+    ]:
+        with pytest.raises(ns.ConfigError, match=wrong):
+            ns.dedup(["a"], **asked, **other)
+    found = ns.dedup(["a", "b"], method=METHOD, engine=engine, use="digest,text")
+    with pytest.raises(ns.ConfigError, match="what layers remove"):
+        found.write(tmp_path / "other", features=True)
+    assert not (tmp_path / "other").exists()
+    found.release()
+
+
+@pytest.mark.few
+def test_what_is_in_the_memory_of_one_machine_is_not_remembered(spark, tmp_path):
+    """Nor written without it."""
+    for given, wrong in [({}, "Spark only"), ({"engine": ns.Spark(spark)}, "came to the driver")]:
+        found = ns.dedup(["a", "b"], method=METHOD, **given)
+        with pytest.raises(ns.ConfigError, match=wrong):
+            found.write(tmp_path / "other", features=True)
+    assert not (tmp_path / "other").exists()
