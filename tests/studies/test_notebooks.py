@@ -7,6 +7,7 @@ import pytest
 
 import nearsame as ns
 from nearsame.answers.findings import CurvePoint
+from nearsame.demo import corpus_path
 from nearsame.outputs import cells
 from tests.cli.commands import words
 
@@ -190,3 +191,18 @@ def test_a_curve_is_where_it_should_be():
     """From the left edge at 0 to the right edge at 1."""
     html = cells.curve([CurvePoint(0.0, 0.0), CurvePoint(1.0, 1.0)], 0.5, "name")
     assert 'points="40.0,190.0 640.0,10.0"' in html
+
+
+def test_what_is_not_drawn_is_a_short_line(tmp_path):
+    """No address of memory, no table, no text: whatever documents say."""
+    with ns.Index.create(tmp_path / "seen.ns", source=[EVIL]) as index:
+        assert f"Index({str(tmp_path / 'seen.ns')!r})" == repr(index)
+    with ns.Index.open(tmp_path / "seen.ns", read_only=True) as index:
+        assert repr(index).endswith("seen.ns', read-only)")
+    places = [(host, at) for host in "ab" for at in range(60)]
+    pages = [{"url": f"http://{host}.example/{at}", "text": f"{at} says it {at * at}"} for host, at in places]
+    assert "Mirrors(1 prefix pair, 120 pages)" == repr(ns.mirrors(pages))
+    text = "a text of twelve words that both have in the same order here"
+    assert repr(ns.compare(text, text)).endswith(", 1 passage)")
+    drawn = repr(ns.to_label(str(corpus_path())))
+    assert re.fullmatch(r"ToLabel\(\d+ of [\d,]+ pairs from [.\d]+ on, [\d,]+ documents\)", drawn)

@@ -111,9 +111,8 @@ class Comparison(InNotebooks):
 
     def __repr__(self) -> str:
         verdict = "near-duplicates" if self.similar else "not near-duplicates"
-        return (
-            f"Comparison({verdict}, {self.measure} threshold {float(self.threshold):g}, {len(self.passages)} passages)"
-        )
+        shared = f"{len(self.passages):,} passage{'' if len(self.passages) == 1 else 's'}"
+        return f"Comparison({verdict}, {self.measure} threshold {float(self.threshold):g}, {shared})"
 
     def __getitem__(self, name: str) -> Measured:
         """The measure called `name`."""

@@ -28,3 +28,7 @@ class ToLabel:
     pairs: int
     documents: int
     inputs: Inputs = field(default=Inputs(), repr=False, compare=False)
+
+    def __repr__(self) -> str:
+        drawn = f"{self.table.num_rows:,} of {self.pairs:,} pairs from {self.floor:g} on"
+        return f"ToLabel({drawn}, {self.documents:,} documents)"

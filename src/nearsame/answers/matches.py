@@ -8,6 +8,7 @@ from typing import Any, Literal, get_args
 from nearsame.answers.in_notebooks import InNotebooks
 from nearsame.dataclass import dataclass
 from nearsame.recipes.choices import ReportedMeasure, StoreKind
+from nearsame.shares import cut
 
 __all__ = [
     "FOUND_BY",
@@ -63,7 +64,7 @@ class Match(_Answer, InNotebooks):
     columns: dict[str, str] = field(default_factory=dict, hash=False)
 
     def __repr__(self) -> str:
-        value = "" if self.similarity is None else f"{int(self.similarity * 10_000) / 10_000:.4f} {self.measure}, "
+        value = "" if self.similarity is None else f"{cut(self.similarity)} {self.measure}, "
         rest = f", {value}{', '.join(self.found_by)})"
         room = _WIDTH - len("Match(''") - len(rest)
         return f"Match({self.id if len(self.id) <= room else self.id[: room - 1] + '…'!r}{rest}"

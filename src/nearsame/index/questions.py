@@ -41,6 +41,9 @@ _AT_ONCE = 256  # documents that are asked about at once
 class Questions:
     """An open index, as far as it is read."""
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._store.name!r}{', read-only' if self._read_only else ''})"
+
     def __init__(self, store: Store | str | os.PathLike[str], *, read_only: bool = False) -> None:
         if isinstance(store, str | os.PathLike):
             message = f"an index at {os.fspath(store)!r} is opened by Index.open, or made by Index.create"

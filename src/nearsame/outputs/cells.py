@@ -18,9 +18,9 @@ from nearsame.answers.matches import Match, Matches
 from nearsame.answers.reports import SimilarityBin
 from nearsame.outputs import comparison, evaluations
 from nearsame.outputs.marking import MarkedPiece
-from nearsame.outputs.promises import cut
 from nearsame.outputs.similarity_bars import drawn
 from nearsame.printable import printable
+from nearsame.shares import cut, small_percent
 
 __all__ = [
     "Cell",
@@ -225,7 +225,7 @@ def _plan(plan: Plan) -> list[Html]:
 
 
 def _simhash_plan(plan: SimHashPlan) -> list[Html]:
-    at = f"k={plan.k} finds {100 * plan.at_threshold:.2g} % of the pairs at {plan.threshold:g}"
+    at = f"k={plan.k} finds {small_percent(plan.at_threshold)} of the pairs at {plan.threshold:g}"
     name = f"Chance to be within k={plan.k} of {plan.bits} bits, by the similarity"
     return [told(f"SimHash, {plan.bits} bits: {at}; a recall of {plan.recall:g} takes k={plan.least_k}."),
             curve(plan.curve, plan.threshold, name)]  # fmt: skip

@@ -15,8 +15,8 @@ from rich.text import Text
 
 from nearsame.answers.comparisons import ComparedText, Comparison, Measured, Passage
 from nearsame.outputs.console import clean
-from nearsame.outputs.promises import cut, percent
 from nearsame.outputs.report_page import ReportPage
+from nearsame.shares import cut, percent
 
 __all__ = ["NAMES", "Sources", "report", "shown_distance", "verdict"]
 

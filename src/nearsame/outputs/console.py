@@ -21,20 +21,10 @@ from rich.text import Text
 from nearsame.answers.stats import Stats
 from nearsame.files.passed_over import PassedOver
 from nearsame.outputs.progress import watched
-from nearsame.outputs.promises import (
-    component,
-    condition,
-    content,
-    cut,
-    guarantee,
-    in_bytes,
-    measured,
-    near,
-    percent,
-    plural,
-)
+from nearsame.outputs.promises import component, condition, content, guarantee, in_bytes, measured, near, plural
 from nearsame.outputs.remarks import remarks
 from nearsame.printable import printable, printable_json
+from nearsame.shares import cut, percent
 
 __all__ = ["Report", "described", "print_json", "watched", "window"]
 

@@ -14,6 +14,7 @@ from nearsame.answers.reports import KINDS, MatchKind, SeenDocument, SideBySide
 from nearsame.outputs.console import clean
 from nearsame.outputs.report_page import ReportPage
 from nearsame.printable import printable
+from nearsame.shares import cut_short
 
 __all__ = ["Standing", "page"]
 
@@ -85,9 +86,9 @@ def _head(doubt: Undecided, standing: Standing) -> Iterator[tuple[str, str]]:
     where = f"Pair {standing.number + 1:,} of {standing.pairs:,}, {standing.decided:,} decided."
     if isinstance(doubt, Doubt):
         yield f"{where} Cluster {doubt.cluster + 1:,} of {doubt.clusters:,}, {doubt.documents:,} documents.", "dim"
-        cut = int(doubt.similarity * 10_000) / 10_000
         why = f"; {doubt.why}" if doubt.why else ""
-        yield f"{doubt.measure} {cut:g} (from {doubt.least:g} on), {KINDS[standing.kind]}{why}".rstrip(), "bold"
+        line = f"{doubt.measure} {cut_short(doubt.similarity)} (from {doubt.least:g} on), {KINDS[standing.kind]}{why}"
+        yield line.rstrip(), "bold"
     else:
         yield where, "dim"
     if standing.said:

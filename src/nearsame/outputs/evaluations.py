@@ -14,7 +14,7 @@ from nearsame.answers.advice import Advice, Trade, Tried
 from nearsame.answers.findings import Closing, Evaluation, Score
 from nearsame.dataclass import dataclass
 from nearsame.outputs.plans import in_ascii, sparkline
-from nearsame.outputs.promises import cut, percent
+from nearsame.shares import cut, percent
 
 __all__ = ["Table", "conclusion", "heading", "markdown", "result_line", "tables", "text"]
 

@@ -20,7 +20,8 @@ from nearsame.answers.findings import Evaluation
 from nearsame.answers.reports import KINDS, RunReport
 from nearsame.outputs import cluster_layout, evaluations, explanation, plots, similarity_bars, walk_pictures
 from nearsame.outputs.page_data import for_a_script, shortened
-from nearsame.outputs.promises import cut, in_bytes
+from nearsame.outputs.promises import in_bytes
+from nearsame.shares import cut
 
 __all__ = ["evaluation_page", "explanation_page", "render", "report_page", "require", "require_templates"]
 

@@ -12,7 +12,8 @@ from nearsame._version import __version__
 from nearsame.files.passed_over import PassedOver
 from nearsame.outputs.console import Report, clean, described
 from nearsame.outputs.html import render
-from nearsame.outputs.promises import cut, in_bytes, percent, plural
+from nearsame.outputs.promises import in_bytes, plural
+from nearsame.shares import cut, percent
 
 __all__ = ["leaks_markdown", "leaks_page", "show_leaks"]
 

@@ -13,10 +13,10 @@ from rich.text import Text
 
 from nearsame.answers.matches import IN_A_CROWD, Matches
 from nearsame.outputs.console import clean
-from nearsame.outputs.promises import cut
 from nearsame.outputs.report_page import ReportPage
 from nearsame.recipes.methods import METHODS
 from nearsame.recipes.urls import CanonicalUrl
+from nearsame.shares import cut
 
 __all__ = ["AddTally", "show_likeness", "show_matches", "show_other_reading", "show_stats"]
 

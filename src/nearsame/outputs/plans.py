@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from textwrap import wrap
 
 from nearsame.answers.findings import Expected, Plan, PlanCurve, Shape, SimHashPlan
+from nearsame.shares import small_percent
 
 __all__ = ["in_ascii", "plan_text", "simhash_text", "sparkline"]
 
@@ -55,7 +56,7 @@ def simhash_text(plan: SimHashPlan, *, ascii_only: bool = False, width: int = _W
     lines = [f"SimHash: {plan.bits} bits, within k={plan.k}"]
     by, kind = _MEASURED[plan.measure]
     advice = (
-        f"k={plan.k} finds {_percent(plan.at_threshold)} of the pairs at {by} {plan.threshold:g}, and half of them"
+        f"k={plan.k} finds {small_percent(plan.at_threshold)} of the pairs at {by} {plan.threshold:g}, and half of them"
         f" from {plan.half:.3f} on. A recall of {plan.recall:g} at {plan.threshold:g} takes k={plan.least_k}."
     )
     lines += [
@@ -68,7 +69,9 @@ def simhash_text(plan: SimHashPlan, *, ascii_only: bool = False, width: int = _W
     lines += _curves(curves, plan.threshold, _bars(width), ascii_only=ascii_only)
     lines += ["", "     k" + "".join(f"{f'{by[0]}={similarity:g}':>10}" for similarity in plan.similarities)]
     for k, chances in plan.by_k:
-        lines.append(f"{'*' if k == plan.k else ' '}{k:>5}" + "".join(f"{_percent(chance):>10}" for chance in chances))
+        lines.append(
+            f"{'*' if k == plan.k else ' '}{k:>5}" + "".join(f"{small_percent(chance):>10}" for chance in chances)
+        )
     lines += ["", *_searches(plan)]
     return _fitted(lines, width)
 
@@ -143,7 +146,7 @@ def _missed(plan: Plan) -> Iterator[str]:
     for similarity, share in plan.misses:
         rarely = f"one in {1 / share:,.0f}" if share > 1e-12 else "none to speak of"
         rarely = "most of them" if share > 0.5 else rarely
-        yield f"  at {similarity:<6g}{_percent(share):>10}   {rarely}"
+        yield f"  at {similarity:<6g}{small_percent(share):>10}   {rarely}"
 
 
 def _shapes(plan: Plan) -> Iterator[str]:
@@ -187,13 +190,3 @@ def _expected(expected: Expected, threshold: float) -> Iterator[str]:
 
 def _count(number: int, word: str) -> str:
     return f"{number} {word}" if number == 1 else f"{number} {word}s"
-
-
-def _percent(share: float) -> str:
-    """A share in percent, with as many digits as say something."""
-    percent = 100 * share
-    if percent in {0, 100}:
-        return f"{percent:.0f} %"
-    if percent >= 99.95:  # never 100 of what is not all
-        return "99.9 %"
-    return f"{percent:.1f} %" if percent >= 0.1 else f"{percent:.2g} %"

@@ -15,6 +15,7 @@ from nearsame.answers.advice import Advice, Trade
 from nearsame.answers.findings import CurvePoint, Evaluation, Plan, PlanCurve, SimHashPlan
 from nearsame.errors import ConfigError, MissingExtraError
 from nearsame.outputs.folder import appearing, require_place
+from nearsame.shares import small_percent
 
 __all__ = [
     "advice_chart",
@@ -57,7 +58,7 @@ def simhash_chart(plan: SimHashPlan) -> Any:
         curves = [PlanCurve(f"k={plan.k}", plan.curve), *plan.also]
         return _curves_chart(curves, plan.threshold, f"SimHash, {plan.bits} bits: distance at most k", axis)
     title = f"SimHash, {plan.bits} bits: distance at most {plan.k}"
-    subtitle = f"at {plan.threshold:g}: {100 * plan.at_threshold:.2g} %"
+    subtitle = f"at {plan.threshold:g}: {small_percent(plan.at_threshold)}"
     return _curve_chart(plan.curve, plan.threshold, title, subtitle, axis)
 
 

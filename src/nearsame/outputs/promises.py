@@ -6,19 +6,18 @@
 
 from collections.abc import Mapping
 from fractions import Fraction
-from math import floor
 from typing import Any
 
 from nearsame.answers.stats import Stats
 from nearsame.recipes.methods import METHODS
 from nearsame.recipes.promises import Asked, known, promise
+from nearsame.shares import cut
 
 __all__ = [
     "below",
     "component",
     "condition",
     "content",
-    "cut",
     "dropped",
     "guarantee",
     "in_bytes",
@@ -29,7 +28,6 @@ __all__ = [
 ]
 
 _WORDS = {"url", "redirect", "canonical", "revisit"}  # layers that go by what is said, not by what is there
-_OF_A_FLOAT = 1e-7  # what a product with a float may lack of a whole number
 
 
 def guarantee(stats: Stats) -> str:
@@ -192,25 +190,6 @@ def plural(count: int, noun: str) -> str:
     'pairs'
     """
     return noun if count == 1 else f"{noun}s"
-
-
-def cut(value: float | Fraction, digits: int = 4) -> str:
-    """A similarity, cut and not rounded: nothing below a threshold looks as if it reached it.
-
-    >>> cut(0.79999), cut(0.57), cut(Fraction(2, 3))  # .57 * 10,000 is a little less than 5,700
-    ('0.7999', '0.5700', '0.6666')
-    """
-    return f"{floor(value * 10**digits + _OF_A_FLOAT) / 10**digits:.{digits}f}"
-
-
-def percent(share: float, digits: int = 0) -> str:
-    """A share in percent, rounded, but 100 only of what is all.
-
-    >>> [percent(share) for share in (0.634, 1999 / 2000, 1)]
-    ['63%', '99%', '100%']
-    """
-    rounded = f"{share:.{digits}%}"
-    return f"{1 - 10 ** -(digits + 2):.{digits}%}" if share < 1 and rounded.startswith("100") else rounded
 
 
 def in_bytes(num_bytes: int) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from nearsame.printable import printable
+from nearsame.shares import cut
 
 __all__ = ["lines"]
 
@@ -32,7 +33,7 @@ def _checked(record: Mapping[str, Any]) -> Iterator[str]:
     if estimates:
         yield (
             f"The {estimates['rows']:,} similarities that say {estimates['measure']} are estimates. The true Jaccard"
-            f" similarities: least {estimates['least']:.3f}, median {estimates['median']:.3f},"
+            f" similarities: least {cut(estimates['least'], 3)}, median {cut(estimates['median'], 3)},"
             f" {100 * estimates['reached']:.1f} % at or above {estimates['threshold']:g}."
         )
     if residual:

@@ -6,6 +6,7 @@ from math import log10
 from typing import Any, NamedTuple
 
 from nearsame.answers.reports import SampledBin, SimilarityBin
+from nearsame.shares import cut_short
 
 __all__ = ["Bar", "drawn"]
 
@@ -103,4 +104,4 @@ def _values(most: int, scale: str) -> list[int]:
 
 
 def _name(similarity: float) -> str:
-    return f"{similarity:.4f}".rstrip("0").rstrip(".")
+    return cut_short(similarity)

@@ -13,11 +13,13 @@ from nearsame.dataclass import dataclass
 from nearsame.outputs import plots
 from nearsame.outputs.evaluations import Table
 from nearsame.outputs.html import render
+from nearsame.outputs.page_data import shortened
 from nearsame.outputs.promises import plural
+from nearsame.shares import percent, small_percent
 
 __all__ = ["SmallPage", "of_mirrors", "of_plan", "small_page"]
 
-_MIRRORS = 500  # pairs that the page lists
+_MIRRORS, _NAME = 500, 300  # pairs that the page lists, and characters of a name there
 _STEPS = slice(5, None, 5)  # of a curve in hundredths
 
 
@@ -65,7 +67,8 @@ def of_plan(plan: Plan | SimHashPlan) -> SmallPage:
     if isinstance(plan, Plan):
         heading, summary, tables = "Plan for MinHash", _bands(plan), _of_bands(plan)
         return SmallPage(heading, summary, tuple(tables), settings, record, lambda: [plots.plan_chart(plan)])
-    by = f"{_share(plan.at_threshold)} of the pairs at {plan.threshold:g}, and half of them from {plan.half:.3f} on"
+    found = f"{small_percent(plan.at_threshold)} of the pairs at {plan.threshold:g}"
+    by = f"{found}, and half of them from {plan.half:.3f} on"
     summary = f"k={plan.k} finds {by}. A recall of {plan.recall:g} there takes k={plan.least_k}."
     tables = _of_codes(plan)
     return SmallPage("Plan for SimHash", summary, tuple(tables), settings, record, lambda: [plots.simhash_chart(plan)])
@@ -81,7 +84,7 @@ def _bands(plan: Plan) -> str:
 def _of_bands(plan: Plan) -> Iterator[Table]:
     shape = plan.shape
     yield _curves([PlanCurve(f"{shape.bands} x {shape.rows}", plan.curve), *plan.also], "Jaccard similarity")
-    rows = tuple((f"{similarity:g}", _share(share)) for similarity, share in plan.misses)
+    rows = tuple((f"{similarity:g}", small_percent(share)) for similarity, share in plan.misses)
     yield Table("Pairs that it misses", ("at", "missed"), rows)
     columns = ("bands x rows", f"found at {plan.threshold:g}", "wasted below", "lost above", "why")
     shapes = sorted((shape, *plan.others), key=lambda one: (-one.rows, -one.bands))
@@ -108,7 +111,7 @@ def _of_bands(plan: Plan) -> Iterator[Table]:
 def _of_codes(plan: SimHashPlan) -> Iterator[Table]:
     yield _curves([PlanCurve(f"k={plan.k}", plan.curve), *plan.also], plan.measure)
     columns = ("k", *(f"at {similarity:g}" for similarity in plan.similarities))
-    rows = tuple((f"{k}", *map(_share, chances)) for k, chances in plan.by_k)
+    rows = tuple((f"{k}", *map(small_percent, chances)) for k, chances in plan.by_k)
     yield Table("Chance to be within k bits", columns, rows)
     searches = tuple(
         (
@@ -135,7 +138,13 @@ def of_mirrors(record: Mapping[str, Any]) -> SmallPage:
     counts = tuple((name.replace("_", " "), f"{value:,}") for name, value in stats.items() if isinstance(value, int))
     columns = ("keep", "a", "b", "kind", "common paths", "agree", "a in b", "b in a")
     rows = tuple(
-        (row["keep"], row["a"], row["b"], row["kind"], f"{row['common']:,}", *_shares(row)) for row in found[:_MIRRORS]
+        (
+            *(shortened(row[name], _NAME) for name in ("keep", "a", "b")),
+            row["kind"],
+            f"{row['common']:,}",
+            *_shares(row),
+        )
+        for row in found[:_MIRRORS]
     )
     left = len(found) - len(rows)
     remark = f"{left:,} more: the folder of -o has them all." if left else ""
@@ -149,9 +158,4 @@ def of_mirrors(record: Mapping[str, Any]) -> SmallPage:
 
 
 def _shares(row: Mapping[str, Any]) -> Iterator[str]:
-    return (f"{row[name]:.1%}" for name in ("agreement", "a_in_b", "b_in_a"))
-
-
-def _share(share: float) -> str:
-    percent = 100 * share
-    return f"{percent:.1f} %" if percent >= 0.1 else f"{percent:.2g} %"
+    return (percent(row[name], 1) for name in ("agreement", "a_in_b", "b_in_a"))

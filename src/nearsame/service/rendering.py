@@ -11,8 +11,8 @@ from typing import Any
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 
-from nearsame.outputs.promises import cut
 from nearsame.printable import without_halves
+from nearsame.shares import cut
 
 __all__ = ["Templates"]
 

@@ -15,10 +15,11 @@ from nearsame.errors import UnknownIdError
 from nearsame.index.index import Index
 from nearsame.outputs import marking
 from nearsame.outputs.comparison import NAMES, shown_distance, verdict
-from nearsame.outputs.promises import cut, plural
+from nearsame.outputs.promises import plural
 from nearsame.service import lookups
 from nearsame.service.decisions import CHOICES, PageDecisions, said, undecidable
 from nearsame.service.problems import HttpProblem
+from nearsame.shares import cut, percent
 from nearsame.sources.judged import JudgedPair
 
 __all__ = ["about", "beside", "clusters", "decided", "decision", "document", "find", "search", "text_of"]
@@ -270,7 +271,7 @@ def _summary(comparison: Comparison, left_out: int) -> str:
     number = len(comparison.passages)
     shares = [side.in_passages / max(side.tokens, 1) for side in (comparison.a, comparison.b)]
     plural = "passage" if number == 1 else "passages"
-    return f"{number:,} shared {plural}: {shares[0]:.0%} of a and {shares[1]:.0%} of b. {promise}"
+    return f"{number:,} shared {plural}: {percent(shares[0])} of a and {percent(shares[1])} of b. {promise}"
 
 
 def _likeness(likeness: Likeness) -> dict[str, Any]:

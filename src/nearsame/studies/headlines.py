@@ -7,8 +7,9 @@ import numpy as np
 from nearsame.answers.reports import Figure
 from nearsame.arrow import Int64s
 from nearsame.outputs.console import described
-from nearsame.outputs.promises import component, condition, content, in_bytes, near, percent, plural
+from nearsame.outputs.promises import component, condition, content, in_bytes, near, plural
 from nearsame.outputs.remarks import remarks
+from nearsame.shares import percent
 from nearsame.studies.finished import Finished
 from nearsame.studies.second_reading import Facts
 

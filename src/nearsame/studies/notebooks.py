@@ -17,8 +17,9 @@ from nearsame.outputs import reports
 from nearsame.outputs.cells import Cell, Html, bars, beside, element, figures, share, table, told
 from nearsame.outputs.console import clean, window
 from nearsame.outputs.marking import MarkedPiece
-from nearsame.outputs.promises import condition, content, cut, guarantee, in_bytes, measured, near, percent, plural
+from nearsame.outputs.promises import condition, content, guarantee, in_bytes, measured, near, plural
 from nearsame.outputs.remarks import remarks
+from nearsame.shares import cut, percent
 from nearsame.studies.distributions import bins, cluster_table, grid, sizes
 from nearsame.studies.finished import finished
 from nearsame.studies.report import report as made

@@ -14,6 +14,7 @@ from nearsame.dataclass import dataclass
 from nearsame.errors import ConfigError
 from nearsame.outputs.marking import MarkedPiece, of_a, of_b, pieces
 from nearsame.recipes.methods import METHODS, Method
+from nearsame.shares import cut_short, small_percent
 from nearsame.studies.compare import compare
 
 __all__ = ["LaidOut", "Sides", "laid_out"]
@@ -145,11 +146,11 @@ def _share(alone: Sequence[tuple[int, int]], characters: int) -> float:
 
 
 def _alone(alone: Sequence[tuple[int, int]], characters: int) -> str:
-    return f"{100 * _share(alone, characters):.2g} %"
+    return small_percent(_share(alone, characters))
 
 
 def _cut(value: Any) -> str:
-    return "nothing" if value is None else f"{int(float(value) * 10_000) / 10_000:g}"
+    return "nothing" if value is None else cut_short(float(value))
 
 
 def _plain(marked: Sequence[MarkedPiece]) -> tuple[tuple[str, str, int, int], ...]:

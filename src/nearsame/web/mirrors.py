@@ -22,6 +22,7 @@ from nearsame.dataclass import dataclass
 from nearsame.files.inputs import Inputs
 from nearsame.flow.calls import asked_of, names_given, of_command
 from nearsame.outputs import folder, lists
+from nearsame.outputs.promises import plural
 from nearsame.outputs.reports import write_small
 from nearsame.outputs.small_pages import of_mirrors
 from nearsame.outputs.tables import skipped_table
@@ -109,7 +110,8 @@ class Mirrors:
     _call: Mapping[str, Any]
 
     def __repr__(self) -> str:
-        return f"Mirrors({len(self._pairs):,} prefix pairs, {len(self._crawl.places):,} pages)"
+        pairs, pages = len(self._pairs), len(self._crawl.places)
+        return f"Mirrors({pairs:,} prefix {plural(pairs, 'pair')}, {pages:,} {plural(pages, 'page')})"
 
     @cached_property
     def table(self) -> pa.Table:

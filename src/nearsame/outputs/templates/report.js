@@ -151,7 +151,7 @@ const judged = () => {
   for (const name of ["undo", "save"]) at(name).disabled = !marks.length;
   if (number("yes") + number("no")) {
     const bin = data.thresholds.length ? edges.length - data.thresholds.length + state.step : 0;
-    at("quality").textContent = `At ${+edges[bin].toFixed(4)}: precision ${told(curve[bin].precision)}, recall ${told(curve[bin].recall)} of the right pairs that the run has found.`;
+    at("quality").textContent = `At ${+cut(edges[bin])}: precision ${told(curve[bin].precision)}, recall ${told(curve[bin].recall)} of the right pairs that the run has found.`;
   }
   at("curve").replaceChildren(...drawn(number("yes") + number("no") ? curve : []));
 };
@@ -169,7 +169,7 @@ const drawn = curve => {
     text({ x: 54, y: y(value) + 4, "text-anchor": "end" }, value);
   }
   const each = Math.max(1, Math.round(edges.length / 8));
-  edges.forEach((least, bin) => { if (bin % each === 0) text({ x: x(bin), y: 228, "text-anchor": "middle" }, +least.toFixed(4)); });
+  edges.forEach((least, bin) => { if (bin % each === 0) text({ x: x(bin), y: 228, "text-anchor": "middle" }, +cut(least)); });
   for (const name of ["precision", "recall"]) {
     const known = curve.map((one, bin) => [bin, one[name]]).filter(([, share]) => share.least !== null);
     const band = [...known.map(([bin, share]) => `${x(bin)},${y(share.most)}`), ...known.reverse().map(([bin, share]) => `${x(bin)},${y(share.least)}`)];
@@ -292,7 +292,7 @@ const detail = row => {
       const name = named((index ? row.second : row.first).id), role = data.of === "dedup" ? `${letter}, which ${index ? "stays" : "goes"}` : letter;
       const text = make("div", { class: "text", dir: "auto", tabindex: 0, role: "region", "aria-label": `${letter}: ${name}` });
       text.append(...view[letter].map(piece => printed(piece, index, () => sides)));
-      const share = Math.floor(1000 * view[index ? "b_in_a" : "a_in_b"]) / 10;
+      const share = Math.floor(1000 * view[index ? "b_in_a" : "a_in_b"] + 1e-7) / 10;
       both.append(make("div", {}, make("p", { class: "side" }, `${role}: `, make("bdi", {}, name)), make("p", { class: "note" }, `${share} % of it is in passages of the other`), text));
       return text;
     });
@@ -339,8 +339,8 @@ const decided = () => {
   const fewer = now.count - one.count;
   const change = state.step === 0 ? "as in this run" : fewer >= 0 ? `${count(fewer)} fewer than now` : `${count(-fewer)} more than now`;
   const more = one.kept === null ? [] : [", ", strong(count(one.kept)), " stay, ", strong(count(one.clusters)), " clusters"];
-  out.replaceChildren(`At ${+one.threshold.toFixed(4)}: `, strong(count(one.count)), data.of === "dedup" ? " go" : " pairs", ...more, ` (${change}).`);
-  at("threshold").setAttribute("aria-valuetext", `${+one.threshold.toFixed(4)}`);
+  out.replaceChildren(`At ${+cut(one.threshold)}: `, strong(count(one.count)), data.of === "dedup" ? " go" : " pairs", ...more, ` (${change}).`);
+  at("threshold").setAttribute("aria-valuetext", `${+cut(one.threshold)}`);
   document.querySelectorAll(".bar:not(.sampled)").forEach(bar => bar.classList.toggle("off", +bar.dataset.step < state.step));
 };
 

@@ -16,6 +16,7 @@ from nearsame.answers.comparisons import Explanation, Step
 from nearsame.engines.local import Flow, Local
 from nearsame.flow.steps import steps
 from nearsame.recipes.methods import Containment, Cosine, Jaccard
+from nearsame.shares import cut
 from nearsame.stages.keys.prefix import ItemCounts
 from nearsame.stages.pairs import likeness, measures
 from nearsame.studies.walks.shingled import NamedSets, named_sets
@@ -151,7 +152,7 @@ def _by_jaccard(a: frozenset[int], b: frozenset[int]) -> tuple[tuple[tuple[str, 
 
 def _by_cosine(a: frozenset[int], b: frozenset[int]) -> tuple[tuple[tuple[str, str, str], ...], dict[str, Any]]:
     squared = likeness.cosine_of_sets_squared(a, b)
-    row = ("cosine", f"{math.sqrt(squared):.4f}", "shared / root of (size of a * size of b)")
+    row = ("cosine", cut(math.sqrt(squared)), "shared / root of (size of a * size of b)")
     return (*_sizes(a, b), row), {"cosine": math.sqrt(squared), "exact_square": str(squared)}
 
 

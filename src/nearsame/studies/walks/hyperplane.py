@@ -13,6 +13,7 @@ from nearsame.answers.comparisons import Explanation, Step
 from nearsame.errors import ConfigError
 from nearsame.flow.steps import steps
 from nearsame.recipes.methods import Hyperplane
+from nearsame.shares import cut
 from nearsame.stages.features.vectors import RoundedVectors
 from nearsame.stages.keys.slices import SliceKeys, bit_agrees, meeting_probability
 from nearsame.stages.pairs import likeness
@@ -137,8 +138,8 @@ def _together(
             f"{angle:.4f} rad",
             f"the true value; a plane parts them with a chance of {1 - bit_agrees(cosine):.4f}, {least}",
         ),
-        ("estimated cosine", f"{math.cos(guess):.4f}", "of the estimated angle"),
-        ("cosine", f"{cosine:.4f}", "the true value"),
+        ("estimated cosine", cut(math.cos(guess)), "of the estimated angle"),
+        ("cosine", cut(cosine), "the true value"),
         ("shared keys", f"{shared} of {len(answers[0]['keys'])}", "vectors that share none are never compared"),
         ("near-duplicates", "yes" if similar else "no", f"a cosine of {float(recipe.threshold):g} is asked for"),
     )

@@ -14,6 +14,7 @@ from nearsame.errors import ConfigError
 from nearsame.flow.sketching import frequencies_of
 from nearsame.flow.steps import steps
 from nearsame.recipes.methods import SimHash
+from nearsame.shares import cut
 from nearsame.stages.features.weighted import TextFeatures
 from nearsame.stages.pairs import likeness
 from nearsame.stages.sketches.simhash import SimHashCodes
@@ -186,8 +187,8 @@ def _together(
     rows = (
         ("distance", f"{distance} of {recipe.bits} bits", "where the two fingerprints differ"),
         ("similarity", shown_fraction(1 - Fraction(distance, recipe.bits)), "the share of equal bits"),
-        ("estimated cosine", f"{estimate:.4f}", "bits differ with a chance of angle / pi: cos(pi * distance / bits)"),
-        ("cosine", f"{cosine:.4f}", "the true value, of the weighted features"),
+        ("estimated cosine", cut(estimate), "bits differ with a chance of angle / pi: cos(pi * distance / bits)"),
+        ("cosine", cut(cosine), "the true value, of the weighted features"),
         ("Jaccard", shown_fraction(jaccard), "of the sets of features"),
         verdict,
     )

@@ -19,8 +19,8 @@ from typing import Any
 
 from scrapy.crawler import Crawler
 
-from nearsame.outputs.promises import cut
 from nearsame.recipes.methods import MinHash
+from nearsame.shares import cut
 from nearsame.web.scrapy.options import MEMORY, CrawlOptions
 from nearsame.web.scrapy.texts import num_words
 from nearsame.web.seen import Indexed, InMemory, Resemblance, Seen

@@ -11,7 +11,7 @@ from itemadapter import ItemAdapter
 from scrapy.crawler import Crawler
 from scrapy.exceptions import DropItem, NotConfigured
 
-from nearsame.outputs.promises import cut
+from nearsame.shares import cut
 from nearsame.web.scrapy.judge import PageJudge
 from nearsame.web.scrapy.links import NearDuplicateLinksMiddleware
 from nearsame.web.scrapy.options import CrawlOptions

@@ -1,0 +1,48 @@
+"""Similarities and shares as they are shown, by one rule: nothing looks as if it reached what it does not."""
+
+from fractions import Fraction
+from math import floor
+
+__all__ = ["cut", "cut_short", "percent", "small_percent"]
+
+_OF_A_FLOAT = 1e-7  # what a product with a float may lack of a whole number
+_TINY = 0.1  # percent: of less one digit behind the point says nothing
+
+
+def cut(value: float | Fraction, digits: int = 4) -> str:
+    """A similarity, cut and not rounded: nothing below a threshold looks as if it reached it.
+
+    >>> cut(0.79999), cut(0.57), cut(Fraction(2, 3))  # .57 * 10,000 is a little less than 5,700
+    ('0.7999', '0.5700', '0.6666')
+    """
+    return f"{floor(value * 10**digits + _OF_A_FLOAT) / 10**digits:.{digits}f}"
+
+
+def cut_short(value: float | Fraction) -> str:
+    """The same without zeros at its end.
+
+    >>> cut_short(0.57), cut_short(1), cut_short(Fraction(2, 3))
+    ('0.57', '1', '0.6666')
+    """
+    return cut(value).rstrip("0").rstrip(".")
+
+
+def percent(share: float, digits: int = 0) -> str:
+    """A share in percent, rounded, but 100 only of what is all.
+
+    >>> [percent(share) for share in (0.634, 1999 / 2000, 1)]
+    ['63%', '99%', '100%']
+    """
+    rounded = f"{share:.{digits}%}"
+    return f"{1 - 10 ** -(digits + 2):.{digits}%}" if share < 1 and rounded.startswith("100") else rounded
+
+
+def small_percent(share: float) -> str:
+    """A share in percent, with as many digits as say something; 100 only of what is all.
+
+    >>> [small_percent(share) for share in (0, 0.00012, 0.5, 0.9996, 1)]
+    ['0 %', '0.012 %', '50.0 %', '99.9 %', '100 %']
+    """
+    if share in {0, 1}:
+        return f"{100 * share:.0f} %"
+    return f"{percent(share, 1)[:-1]} %" if 100 * share >= _TINY else f"{100 * share:.2g} %"
