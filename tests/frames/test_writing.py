@@ -235,3 +235,10 @@ def test_a_source_that_changes_is_not_written(later, told, spark, tmp_path):
     with pytest.raises(ns.SourceError, match=told):
         found.write(tmp_path / "out")
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.few
+def test_a_place_where_workers_cannot_write_is_told_in_a_sentence(spark):
+    """Not as the trace of the task that failed."""
+    with pytest.raises(ns.OutputError, match=r"^(file:)?/proc: Spark's workers cannot make a folder there"):
+        ns.dedup(["a"], engine=ns.Spark(spark)).write("/proc/clean")

@@ -1,7 +1,8 @@
 """What Spark says when it fails, as one sentence: of Java's 230 lines the one that says why.
 
-1. A file that cannot be read is a SourceError with its name; everything else is an EngineError. Only where a source is
-   looked at does what nobody knows speak against the source (reading.py).
+1. A file that cannot be read is a SourceError with its name, a place that cannot be written to is an OutputError;
+   everything else is an EngineError. Only where a source is looked at does what nobody knows speak against the source
+   (reading.py).
 2. The trace is not lost: it is the `__context__` of the error, and `--debug` shows it.
 """
 
@@ -11,7 +12,7 @@ from contextlib import contextmanager
 from typing import Any
 from urllib.parse import unquote
 
-from nearsame.errors import EngineError, NearSameError, SourceError
+from nearsame.errors import EngineError, NearSameError, OutputError, SourceError
 
 __all__ = [
     "CHANGED",
@@ -32,6 +33,7 @@ STEADY = "Give a source that stays the same: persist it, or write it to files fi
 _ABSENT = "ModuleNotFoundError: No module named"  # said in a worker: here it is an error of its own
 _RESULTS = "spark.driver.maxResultSize"
 _FILE = re.compile(r"FAILED_READ_FILE[.\w]*\] Encountered error while reading file (\S.*?)\.\s+(?:SQLSTATE|[A-Z])")
+_UNMADE = re.compile(r"Mkdirs failed to create (\S*?)/\.")  # beside a place that is written to
 _RAISED = re.compile(r"^(?:[a-z_]\w*\.)*\w*(?:Error|Exception|Interrupt)\b: .+", re.MULTILINE)
 
 
@@ -41,6 +43,7 @@ def plainly() -> Iterator[None]:
 
     Raises:
         SourceError: A file cannot be read, or the source has changed.
+        OutputError: A place cannot be written to.
         EngineError: Spark gave up for another reason.
     """
     from py4j.protocol import Py4JError
@@ -63,6 +66,9 @@ def verdict(error: Exception, otherwise: NearSameError) -> NearSameError:
     file = _unreadable_file(whole)
     if file is not None:
         return SourceError(f"{file} cannot be read: {innermost(error)}", hint="Repair the file, or leave it out.")
+    if unmade := _UNMADE.search(whole):
+        hint = "Check that they have the right to write there, and that they see the same disk."
+        return OutputError(f"{unmade[1]}: Spark's workers cannot make a folder there", hint=hint)
     if _RESULTS in whole:
         limit = re.search(rf"{re.escape(_RESULTS)} \(([^)]+)\)", whole)
         size = f"={limit[1]}" if limit else ""
