@@ -11,9 +11,10 @@ from fractions import Fraction
 from itertools import chain
 from typing import NamedTuple
 
+from nearsame.proofs.plain import plain
 from tests.oracle.tokens import tokens
 
-__all__ = ["Best", "Text", "boilerplate", "leaks", "texts_of"]
+__all__ = ["Best", "Text", "boilerplate", "leaks", "texts_of", "words"]
 
 Words = tuple[str, ...]
 Cut = Callable[[str], Sequence[str]]
@@ -36,6 +37,11 @@ class Best(NamedTuple):
     behind: int
 
 
+def words(text: str) -> list[str]:
+    """The words of a text, whatever its marks."""
+    return tokens(plain(text), nfkc=True)
+
+
 def _shingles(words: Words, size: int) -> list[Words]:
     return [words[at : at + size] for at in range(len(words) - size + 1)]
 
@@ -45,7 +51,7 @@ def _pieces(text: Sequence[str], cut: Cut) -> tuple[Words, ...]:
 
 
 def boilerplate(
-    texts: Sequence[tuple[int, Sequence[str]]], size: int, most: int, cut: Cut = tokens
+    texts: Sequence[tuple[int, Sequence[str]]], size: int, most: int, cut: Cut = words
 ) -> dict[tuple[int, Words], int]:
     """The shingles of each benchmark that too many of its different texts have, and how many have each."""
     different = {(benchmark, _pieces(text, cut)) for benchmark, text in texts}
@@ -58,7 +64,7 @@ def boilerplate(
 
 
 def texts_of(
-    texts: Sequence[tuple[int, Sequence[str]]], *, size: int, most: int, least_bytes: int, cut: Cut = tokens
+    texts: Sequence[tuple[int, Sequence[str]]], *, size: int, most: int, least_bytes: int, cut: Cut = words
 ) -> list[Text]:
     """What is asked of each text; `cut` makes its words."""
     common = boilerplate(texts, size, most, cut)
@@ -85,18 +91,18 @@ def texts_of(
 
 def leaks(text: Text, document: str, *, size: int, threshold: Fraction, window: Fraction) -> Best | None:
     """The window with the most of the text's shingles, the shortest of these, the first of these; None: not enough."""
-    words = tuple(tokens(document))
+    found = tuple(words(document))
     if text.reason:
         return None
     whole = tuple(chain.from_iterable(text.pieces))
     if len(text.asked) < size:
-        places = [at for at in range(len(words)) if words[at : at + len(whole)] == whole]
+        places = [at for at in range(len(found)) if found[at : at + len(whole)] == whole]
         return Best(len(text.asked), places[0], places[0] + len(whole)) if places else None
     width = int(window * len(whole))
     best = Best(0, 0, 0)
-    for first in range(len(words)):
-        for behind in range(first + size, min(first + width, len(words)) + 1):
-            shared = len(text.asked.intersection(_shingles(words[first:behind], size)))
+    for first in range(len(found)):
+        for behind in range(first + size, min(first + width, len(found)) + 1):
+            shared = len(text.asked.intersection(_shingles(found[first:behind], size)))
             if shared > best.shared or (shared == best.shared and behind - first < best.behind - best.first):
                 best = Best(shared, first, behind)
     return best if best.shared and Fraction(best.shared, len(text.asked)) >= threshold else None

@@ -5,12 +5,14 @@ All words are made up and ASCII, so that plain Python can cut them up fast: `\w+
 
 import random
 import re
+import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from hypothesis import strategies as st
 
+from nearsame.proofs.plain import plain
 from tests.oracle import leaks as oracle
 
 __all__ = ["WAYS", "Item", "documents", "expected", "items", "small_cases"]
@@ -85,6 +87,20 @@ def _marked(item: Item, chance: random.Random) -> str:
     return "# " + " ".join(words)
 
 
+def _tagged(item: Item, chance: random.Random) -> str:
+    """Each word in a tag or a link, between references, or written with one."""
+    ways = (
+        "<b>{0}</b> ", "<td>{0}</td>", "<br/>{0} ", '<a href="https://example.org/{0}?a=b&c" title="see {0}">{0}</a> ',
+        "[{0}](https://example.org/a_(b) 'see') ", "&nbsp;{0}&amp; ", "_{0}_ ", "<I>{1}</I>{2} ", "&#{3};{2} ",
+    )  # fmt: skip
+    return "".join(chance.choice(ways).format(word, word[0], word[1:], ord(word[0])) for word in item.written().split())
+
+
+def _wide(item: Item, _: random.Random) -> str:
+    """In full-width letters."""
+    return "".join(chr(ord(char) + 0xFEE0) if "!" <= char <= "~" else char for char in item.written())
+
+
 def _noisy(item: Item, chance: random.Random) -> str:
     return "".join(
         chance.choice(_LETTERS) if char.isalpha() and chance.random() < 0.02 else char for char in item.written()
@@ -98,6 +114,8 @@ WAYS: dict[str, tuple[Callable[[Item, random.Random], str], bool]] = {
     "inside 100 kB": (_inside, True),
     "choices shuffled": (_shuffled, True),
     "case and markup changed": (_marked, True),
+    "tags, links and entities": (_tagged, True),
+    "full-width letters": (_wide, True),
     "cut to half": (_half, False),
     "2 % of letters changed": (_noisy, False),
 }
@@ -110,7 +128,7 @@ def documents(made: Sequence[Item], way: str, seed: int = 0) -> list[str]:
 
 
 def _cut(text: str) -> tuple[str, ...]:
-    return tuple(re.findall(r"\w+", text.lower()))
+    return tuple(re.findall(r"\w+", unicodedata.normalize("NFKC", plain(text)).lower()))
 
 
 def _places(words: tuple[str, ...], size: int) -> Iterator[tuple[int, tuple[str, ...]]]:
@@ -154,8 +172,8 @@ def _most(text: oracle.Text, places: Sequence[tuple[int, tuple[str, ...]]], word
     )
 
 
-_WORDS = st.sampled_from(["a", "b", "c", "Dd", "é", "漢", "f"])
-_SEPARATORS = st.sampled_from([" ", "\n", ", ", " **", "  ", "-"])
+_WORDS = st.sampled_from(["a", "b", "c", "Dd", "é", "漢", "f", "<i>f</i>", "e\u0301", "&eacute;", "ｆ"])
+_SEPARATORS = st.sampled_from([" ", "\n", ", ", " **", "  ", "-", "_", "<br>", "</b> ", "](x.y) ", "&nbsp;"])
 
 
 @st.composite

@@ -2,7 +2,6 @@
 
 import gzip
 import json
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -22,7 +21,6 @@ from nearsame.stages.features import leaks as stage
 from nearsame.stages.features.leaks import LeakStage
 from nearsame.stages.features.sought import SoughtTexts
 from tests.oracle import leaks as oracle
-from tests.oracle.tokens import tokens
 from tests.studies.leak_cases import small_cases
 
 QUESTION = "Which wise old wallaby waltzes with Wendy every Wednesday evening?"
@@ -50,7 +48,7 @@ def _written(benchmarks: dict[str, list[dict[str, Any]]], folder: Any) -> dict[s
 
 def _spans(found: ns.Leaks) -> dict[tuple[int, int], tuple[int, int, list[str]]]:
     return {
-        (int(line["item"]), line["row"]): (line["shared"], line["shingles"], tokens(line["passage"]))
+        (int(line["item"]), line["row"]): (line["shared"], line["shingles"], oracle.words(line["passage"]))
         for line in found.spans.to_pylist()
     }
 
@@ -80,7 +78,7 @@ def test_leaks_are_what_trying_every_window_finds(  # noqa: PLR0917  (what Hypot
         for row, document in enumerate(documents):
             best = oracle.leaks(text, document or "", **settings)
             if best is not None:
-                words = tokens(document or "")[best.first : best.behind]
+                words = oracle.words(document or "")[best.first : best.behind]
                 expected[number, row] = best.shared, len(text.asked), words
     assert expected == _spans(found)
     reasons = {int(line["item"]): line["reason"] for line in found.unsought.to_pylist()}
@@ -117,7 +115,7 @@ def test_a_collision_makes_no_leak_and_loses_none(case: Any, size: int, threshol
     rule = LeakRule(Fraction(threshold), size, Fraction(2), 9, 0)
     numbers = [number for number, _ in texts]
     sought = SoughtTexts.made([text for _, text in texts], numbers, rule)
-    others = {"b": "a", "a": "b", "c": "Dd", "Dd": "c"}
+    others = {"b": "a", "a": "b", "c": "dd", "dd": "c"}
     swapped = SoughtTexts.made([tuple(_replaced(piece, others) for piece in text) for _, text in texts], numbers, rule)
     batch = pa.RecordBatch.from_arrays(
         [pa.array(range(len(documents)), pa.int64()), pa.array(documents, pa.large_string())], ["row", "text"]
@@ -132,7 +130,7 @@ def test_a_collision_makes_no_leak_and_loses_none(case: Any, size: int, threshol
 
 
 def _replaced(text: str, others: dict[str, str]) -> str:
-    return " ".join(others.get(word, word) for word in re.findall(r"\w+", text))
+    return " ".join(others.get(word, word) for word in oracle.words(text))
 
 
 ROAD = (

@@ -5,11 +5,11 @@ from typing import NamedTuple
 import numpy as np
 
 from nearsame import arrow
+from nearsame.forms.aligned import align
 from nearsame.kernels import shingles
 from nearsame.recipes.methods import Shingled
 from nearsame.stages.features.shingles import ShingleSets
 from nearsame.stages.features.token_spans import place, runs
-from nearsame.stages.texts.aligned import align
 
 __all__ = ["ShingleSpelling"]
 

@@ -1,6 +1,7 @@
 """What `leaks` looks for, in plain words: the texts of items, what is asked of each, and why some are left out.
 
-1. A text is the strings of one column of an item; each is a piece, and no shingle runs from one into the next.
+1. A text is the strings of one column of an item; each is a piece, and no shingle runs from one into the next. Words
+   are read without the marks of HTML and Markdown, and in NFKC, on both sides.
 2. Texts of one benchmark with the same words in the same pieces are one text.
 3. An id that several items of a benchmark have names none of them: their places do.
 4. Words are strings, shingles tuples of them, shares fractions: no hash decides anything.
@@ -15,18 +16,19 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 from nearsame.proofs.features import Cut
+from nearsame.proofs.plain import plain
 
 __all__ = ["Asked", "Benchmark", "Best", "Rule", "Shingle", "Text", "best_window", "read_texts", "shingles", "words_of"]
 
 Shingle = tuple[str, ...]
 Records = Iterable[tuple[str, int, Mapping[str, Any]]]  # source, position, record
 
-_CUT = Cut({})
+_CUT = Cut({"nfkc": True})
 
 
 def words_of(text: str) -> tuple[str, ...]:
     """The words of a text."""
-    return tuple(_CUT.tokens(text))
+    return tuple(_CUT.tokens(plain(text)))
 
 
 def shingles(words: Sequence[str], size: int) -> list[Shingle]:
@@ -63,7 +65,7 @@ class Text(NamedTuple):
     benchmark: int
     item: int
     column: str
-    given: str
+    given: tuple[str, ...]
     asked: "Asked"
 
 
@@ -123,7 +125,7 @@ def read_texts(benchmarks: Sequence[Benchmark], settings: Mapping[str, Any]) -> 
             for column, pieces in found.items():
                 if not wanted or any(column == one or column.startswith(f"{one}.") for one in wanted):
                     what = _known(known, number, pieces, rule.size)
-                    texts.append(Text(number, len(items) - 1, column, "\n".join(pieces), what))
+                    texts.append(Text(number, len(items) - 1, column, tuple(pieces), what))
     times = Counter(items)
     items = [(one[0], place) if times[one] > 1 else one for one, place in zip(items, places, strict=True)]
     common = _common(known.values(), rule)

@@ -190,7 +190,7 @@ def _wrong_in(line: Mapping[str, Any], text: str, words: Sequence[str], hit: Sta
         return (
             f"{told[0]} of {told[1]} shingles ({told[2]}) are said to be there, and {shared} of {len(asked.asked)} are"
         )
-    passage = _passage(text, line["start"], line["end"], line["passage"])
+    passage = _passage([text], line["start"], line["end"], line["passage"])
     if passage != tuple(words[first:behind]) or words_of(text[: line["start"]]) != tuple(words[:first]):
         return "the passage is not the window with the largest share"
     own = passage
@@ -202,9 +202,15 @@ def _wrong_in(line: Mapping[str, Any], text: str, words: Sequence[str], hit: Sta
     return ""
 
 
-def _passage(text: str, start: int, end: int, said: str) -> tuple[str, ...]:
-    """The words of a passage, if it is what stands there."""
-    return words_of(said) if text[start:end] == said == said.strip() else ()
+def _passage(pieces: Sequence[str], start: int, end: int, said: str) -> tuple[str, ...]:
+    """The words of a passage, if it is what stands there; each piece of a text is read by itself."""
+    if not "\n".join(pieces)[start:end] == said == said.strip():
+        return ()
+    words, at = list[str](), 0
+    for piece in pieces:
+        words += words_of(piece[max(start - at, 0) : max(end - at, 0)])
+        at += len(piece) + 1
+    return tuple(words)
 
 
 def _check_tables(claims: LeakClaims, read: Read, proof: _Proof, findings: Findings) -> None:
@@ -303,11 +309,17 @@ def _wrong_in_kept(record: Record | None, kept: Record | None, cuts: Sequence[_S
         return "there is one document too many" if record is None else "a document is missing"
     if not cuts:
         return "" if (record.id, record.content) == (kept.id, kept.content) else "it is not the document that was read"
-    left, at = list[str](), 0
-    for start, end in sorted(cuts):
-        left += words_of(record.content[at:start])
-        at = max(at, end)
-    words = words_of(kept.content or "")
-    if words != (*left, *words_of(record.content[at:])):
+    if kept.content != _without(record.content, cuts):
         return "it is not the document without what was cut out"
-    return "an item still stands in it" if search.of_words(words) else ""
+    return "an item still stands in it" if search.of_words(words_of(kept.content)) else ""
+
+
+def _without(text: str, cuts: Sequence[_Span]) -> str:
+    """A text without some passages, with a space where two words would become one."""
+    left, at = "", 0
+    for start, end in sorted([*cuts, (len(text), len(text))]):
+        part = text[at : max(start, at)]
+        is_one_word = left and part and all(char.isalnum() or char == "_" for char in (left[-1], part[0]))
+        left += f" {part}" if is_one_word else part
+        at = max(at, end)
+    return left

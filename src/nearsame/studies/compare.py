@@ -20,6 +20,7 @@ from nearsame.engines.base import Stage
 from nearsame.errors import ConfigError
 from nearsame.flow.sketching import frequencies_of
 from nearsame.flow.steps import steps
+from nearsame.forms.aligned import Aligned, align
 from nearsame.recipes.arguments import checked
 from nearsame.recipes.choices import MeasureName, MethodName
 from nearsame.recipes.counterparts import as_codes, as_sets
@@ -30,7 +31,6 @@ from nearsame.stages.features.token_spans import Placed, place
 from nearsame.stages.pairs import likeness, passages
 from nearsame.stages.sketches.minhash import Signatures
 from nearsame.stages.sketches.simhash import SimHashCodes
-from nearsame.stages.texts.aligned import Aligned, align
 from nearsame.studies.walks.weights import vectors, weighed
 
 __all__ = ["DECIDING", "compare"]

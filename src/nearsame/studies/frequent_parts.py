@@ -11,8 +11,8 @@ import numpy as np
 
 from nearsame.answers.reports import FrequentPart
 from nearsame.arrow import Int64s, Mask
+from nearsame.forms.aligned import align
 from nearsame.stages.features.token_spans import place, runs
-from nearsame.stages.texts.aligned import align
 
 __all__ = ["SharedPassages", "frequent_parts"]
 

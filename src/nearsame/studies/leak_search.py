@@ -17,6 +17,7 @@ from nearsame.clock import Clock
 from nearsame.dataclass import dataclass
 from nearsame.files.inputs import Inputs
 from nearsame.files.passed_over import PassedOver
+from nearsame.forms.plain import PlainText
 from nearsame.outputs.tables import RowNames
 from nearsame.sources import Skipped
 from nearsame.sources.folder_keys import folder_names, folder_values
@@ -138,11 +139,17 @@ class Searched:
         """The words of a text from the first on, as it was given: from which character to which, and themselves."""
         at = int(np.searchsorted(self._texts_before, text, "right")) - 1
         pieces = self.benchmarks[at].texts[text - int(self._texts_before[at])]
-        given = np.frombuffer("\n".join(pieces).encode(), np.uint8)
-        starts, ends = located(given, FLAGS, np.array([first, behind - 1], np.int64))
-        start, end = int(starts[0]), int(ends[1])
-        chars = [int(np.count_nonzero(given[:byte] & 0xC0 != 0x80)) for byte in (start, end)]
-        return chars[0], chars[1], given[start:end].tobytes().decode()
+        read = [PlainText.of(piece) for piece in pieces]
+        joined = np.frombuffer(b"\n".join(one.text.tobytes() for one in read), np.uint8)
+        starts, ends = located(joined, FLAGS, np.array([first, behind - 1], np.int64))
+        before = np.cumsum([0, *(one.text.size + 1 for one in read)])
+        chars = np.cumsum([0, *(len(piece) + 1 for piece in pieces)])
+        found = list[int]()
+        for byte, side in ((int(starts[0]), 0), (int(ends[1]) - 1, 1)):
+            piece = int(np.searchsorted(before, byte, "right")) - 1
+            own = np.array([byte - before[piece]])
+            found.append(int(chars[piece] + read[piece].original(own, own + 1)[side][0]))
+        return found[0], found[1], "\n".join(pieces)[found[0] : found[1]]
 
     @cached_property
     def _texts_before(self) -> Int64s:

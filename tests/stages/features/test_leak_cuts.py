@@ -14,7 +14,6 @@ from nearsame.stages.features import leak_cuts
 from nearsame.stages.features.leak_cuts import CutStage
 from nearsame.stages.features.sought import SoughtTexts
 from tests.oracle import leaks as oracle
-from tests.oracle.tokens import tokens
 from tests.studies.leak_cases import small_cases
 
 NESTED = "a b c d " * 40 + "e f g h " * 40  # with each cut the rest comes together to be the next
@@ -41,7 +40,7 @@ def test_cuts_leave_nothing_to_be_found(case: Any, size: int, threshold: str, wi
             assert line["shared"] <= best.shared
         left = without(document or "", merged((line["start"], line["end"]) for line in own)).text
         assert [] == [text for text in asked if oracle.leaks(text, left, **settings) is not None]
-        assert all(line["left"] == bool(tokens(left)) for line in own)
+        assert all(line["left"] == bool(oracle.words(left)) for line in own)
 
 
 def _cuts(documents: list[str | None], texts: Any, rule: LeakRule) -> list[dict[str, Any]]:

@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 
 from nearsame import arrow
 from nearsame.errors import ConfigError
+from nearsame.forms.aligned import align
 from nearsame.kernels import tokens, unicode
 from nearsame.kernels.hashing import hash_keys
 from nearsame.stages.features.token_spans import located, place, runs
-from nearsame.stages.texts.aligned import align
 from tests.oracle import tokens as oracle
 
 TEXTS = st.text(st.sampled_from("aB ß_é.,\u0301\u00a0漢字ฉัน-ﬁ１\U0001d400\t가"), max_size=40)

@@ -16,9 +16,10 @@ import pyarrow as pa
 
 from nearsame import schemas
 from nearsame.dataclass import dataclass
+from nearsame.forms.plain import PlainText
 from nearsame.passages import Remainder, Span, merged, without
 from nearsame.stages.features.leak_windows import windows
-from nearsame.stages.features.leaks import CHAR_BYTES, LeakStage, byte_spans, covered_by, words_of
+from nearsame.stages.features.leaks import LeakStage, byte_spans, covered_by, words_of
 from nearsame.stages.features.sought import SoughtTexts
 
 __all__ = ["CutStage"]
@@ -76,19 +77,18 @@ class _Document:
     @property
     def has_words(self) -> bool:
         """Whether a word is left."""
-        return bool(words_of([self.left.text.encode()])[0])
+        return bool(words_of([PlainText.of(self.left.text).text.tobytes()])[0])
 
     def cut(self, texts: Iterable[int], sought: SoughtTexts) -> None:
         """Cut out all windows that have enough of these texts."""
         left = self.left
-        data = np.frombuffer(left.text.encode(), np.uint8)
-        words = words_of([data.tobytes()])[0]
+        read = PlainText.of(left.text)
+        words = words_of([read.text.tobytes()])[0]
         chosen = list(windows(words, texts, sought))
-        chars = np.cumsum((data & CHAR_BYTES[0]) != CHAR_BYTES[1])
-        spans = byte_spans(data, np.array([window[1:] for _, window in chosen], np.int64))
-        for (text, window), (first, behind) in zip(chosen, spans, strict=True):
-            start, end = left.origin(int(chars[first]) - 1), left.origin(int(chars[behind - 1]) - 1) + 1
+        spans = np.array(byte_spans(read.text, np.array([window[1:] for _, window in chosen], np.int64)), np.int64)
+        places = zip(*(side.tolist() for side in read.original(spans[:, 0], spans[:, 1])), strict=True)
+        for (text, window), (first, behind) in zip(chosen, places, strict=True):
+            start, end = left.origin(first), left.origin(behind - 1) + 1
             own = covered_by(words[window.first : window.behind], text, sought)
-            passage = data[first:behind].tobytes().decode()
-            self.lines.append((text, window.shared, start, end, own.first, own.behind, passage))
+            self.lines.append((text, window.shared, start, end, own.first, own.behind, left.text[first:behind]))
         self.spans = merged([*self.spans, *(line[2:4] for line in self.lines)])

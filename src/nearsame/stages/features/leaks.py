@@ -2,12 +2,13 @@
 
 1. The kernel goes by hashes; what it finds is held to the words themselves. A share that the words do not have is
    looked for again, word by word: so nothing is found that is not there, and nothing lost to a collision.
-2. Of each text a document has one line: the window with the largest share, of these the shortest, of these the first;
+2. Words are those of `plain` texts, on both sides; the places that are told are those of the texts that were given.
+3. Of each text a document has one line: the window with the largest share, of these the shortest, of these the first;
    of a text that stands there word for word, the first place.
 """
 
-from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +17,7 @@ import pyarrow as pa
 from nearsame import arrow, schemas
 from nearsame.arrow import Bytes, Int64s
 from nearsame.dataclass import dataclass
+from nearsame.forms.plain import PlainText, plain
 from nearsame.kernels import leaks as kernel
 from nearsame.kernels import unicode
 from nearsame.stages.features.leak_windows import Window, best_window, runs_of
@@ -23,11 +25,10 @@ from nearsame.stages.features.sought import FLAGS, KEYS, WHOLE, SoughtTexts, Wor
 from nearsame.stages.features.token_spans import located
 from nearsame.stages.features.words import join_words
 
-__all__ = ["CHAR_BYTES", "LeakStage", "byte_spans", "covered_by", "words_of"]
+__all__ = ["LeakStage", "byte_spans", "covered_by", "words_of"]
 
 _ROOM = 1 << 12  # hits of one document; more where it has more
 _LEAST_LINES = 1 << 10
-CHAR_BYTES = np.uint8(0xC0), np.uint8(0x80)  # bit mask, and what it leaves of all bytes of a character but the first
 _NOTHING: list[list[Any]] = [[] for _ in schemas.LEAKS.names[1:]]
 
 
@@ -35,7 +36,7 @@ class _Candidate(NamedTuple):
     """What the hashes say of a text and a document: `at` is the document's place in the batch, start and end bytes."""
 
     at: int
-    document: Bytes
+    document: Bytes  # plain
     text: int
     window: Window
     start: int
@@ -57,15 +58,15 @@ class LeakStage:
 
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """LEAKS of a batch of DOCUMENTS."""
-        candidates = list(_placed(arrow.strings(batch.column("text")), self.sought))
+        given = batch.column("text")
+        candidates = list(_placed(arrow.strings(plain(given)), self.sought))
         words = words_of([candidate.passage for candidate in candidates])
-        found = (_held(*pair, self.sought) for pair in zip(candidates, words, strict=True))
-        lines = [_line(*pair) for pair in found if pair is not None]
+        held = (_held(*pair, self.sought) for pair in zip(candidates, words, strict=True))
+        lines = list(_lines(filter(None, held), given))
         at, *columns, passages = (list(column) for column in zip(*lines, strict=True)) if lines else ([], *_NOTHING)
         rows = arrow.ints(batch.column("row"))[np.array(at, np.int64)]
         arrays = [pa.array(column, pa.int64()) for column in (rows, *columns)]
-        texts = pa.array(passages, pa.large_binary()).view(pa.large_string())
-        return pa.RecordBatch.from_arrays([*arrays, texts], schema=self.output)
+        return pa.RecordBatch.from_arrays([*arrays, pa.array(passages, pa.large_string())], schema=self.output)
 
 
 def _candidates(texts: arrow.Strings, sought: SoughtTexts) -> Int64s:
@@ -122,12 +123,14 @@ def _held(candidate: _Candidate, words: Words, sought: SoughtTexts) -> tuple[_Ca
     return candidate._replace(window=best, start=start, end=end), covered
 
 
-def _line(candidate: _Candidate, covered: Window) -> tuple[Any, ...]:
-    """A row of LEAKS, with the document's place in the batch for its row."""
-    at, document, text, window, start, end = candidate
-    before = int(np.count_nonzero(document[:start] & CHAR_BYTES[0] != CHAR_BYTES[1]))
-    inside = int(np.count_nonzero(document[start:end] & CHAR_BYTES[0] != CHAR_BYTES[1]))
-    return at, text, window.shared, before, before + inside, *covered[1:], candidate.passage
+def _lines(found: Iterable[tuple[_Candidate, Window]], given: pa.LargeStringArray) -> Iterator[tuple[Any, ...]]:
+    """Rows of LEAKS, with the document's place in the batch for its row."""
+    for at, own in groupby(found, lambda pair: pair[0].at):
+        lines, text = list(own), given[at].as_py()
+        spans = np.array([candidate[-2:] for candidate, _ in lines], np.int64)
+        places = zip(*(side.tolist() for side in PlainText.of(text).original(spans[:, 0], spans[:, 1])), strict=True)
+        for (candidate, covered), (start, end) in zip(lines, places, strict=True):
+            yield at, candidate.text, candidate.window.shared, start, end, *covered[1:], text[start:end]
 
 
 def byte_spans(document: Bytes, tokens: Int64s) -> list[tuple[int, int]]:
@@ -139,7 +142,7 @@ def byte_spans(document: Bytes, tokens: Int64s) -> list[tuple[int, int]]:
 
 
 def words_of(texts: Sequence[bytes]) -> list[Words]:
-    """The words of some texts."""
+    """The words of some plain texts."""
     folded, ends = join_words(arrow.packed(texts), FLAGS, arrow.NO_HASHES)
     return [tuple(folded[start:end].tobytes().split()) for start, end in pairwise(ends.tolist())]
 

@@ -1,7 +1,7 @@
 """Texts that are looked for inside of others: what of each is asked for, and why some are not looked for at all.
 
 1. A shingle lies within one piece of a text: the choices of a question do not run into each other. Texts of one
-   benchmark with the same words in the same pieces are one text.
+   benchmark with the same words in the same pieces are one text. Words are those of `plain` texts, as of documents.
 2. A shingle that too many texts of its benchmark have is boilerplate, and counts for none of them.
 3. A text with at least as many shingles as a shingle has words is found by its share of them (`SHARE`). One with fewer
    has to stand there word for word (`WHOLE`), since a share of so little is chance; it must be one piece.
@@ -19,6 +19,7 @@ import pyarrow as pa
 from nearsame import arrow
 from nearsame.arrow import Int64s, Mask, UInt64s
 from nearsame.dataclass import dataclass
+from nearsame.forms.plain import plain
 from nearsame.kernels import leaks as kernel
 from nearsame.kernels import unicode
 from nearsame.kernels.auditing import mark_filter
@@ -150,7 +151,7 @@ class _Cut:
 
     @classmethod
     def of(cls, texts: Sequence[Sequence[str]], size: int) -> "_Cut":
-        column = arrow.strings(pa.array([piece for text in texts for piece in text], pa.large_string()))
+        column = arrow.strings(plain(pa.array([piece for text in texts for piece in text], pa.large_string())))
         pieces = np.concatenate([np.zeros(1, np.int64), np.cumsum([len(text) for text in texts], dtype=np.int64)])
         lengths = np.diff(column.offsets)
         longest, room = int(lengths.max(initial=0)), int(lengths.sum()) + 66

@@ -6,8 +6,8 @@ import pyarrow.compute as pc
 
 from nearsame import arrow, schemas
 from nearsame.dataclass import dataclass
+from nearsame.forms.normalise import normalise
 from nearsame.kernels.blake2b import digest_texts
-from nearsame.stages.texts.normalise import normalise
 
 __all__ = ["Texts"]
 

@@ -13,9 +13,9 @@ import re
 import pyarrow as pa
 
 from nearsame.errors import ConfigError
+from nearsame.forms.normalise import normalise
 from nearsame.installation import versions
 from nearsame.kernels import unicode
-from nearsame.stages.texts.normalise import normalise
 
 __all__ = ["known_languages", "stop_words", "taken_as_words", "version"]
 

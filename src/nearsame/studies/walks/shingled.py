@@ -18,11 +18,11 @@ from nearsame.answers.comparisons import Step
 from nearsame.engines.base import Stage
 from nearsame.errors import ConfigError
 from nearsame.flow.steps import steps
+from nearsame.forms.aligned import align, utf8
 from nearsame.kernels import sets, unicode
 from nearsame.recipes.methods import Containment, Cosine, Jaccard, MinHash, ModP, Shingling
 from nearsame.stages.features.shingles import ShingleSets
 from nearsame.stages.features.token_spans import place, runs
-from nearsame.stages.texts.aligned import align, utf8
 from nearsame.studies.walks.sides import Given, beside, hexed
 
 __all__ = ["NamedSets", "Shingle", "named_sets", "runs_of", "through", "token_count", "words_of"]

@@ -12,9 +12,9 @@ import pyarrow as pa
 
 from nearsame import arrow
 from nearsame.errors import ConfigError
+from nearsame.forms.normalise import normalise
 from nearsame.kernels import normalise as kernels
 from nearsame.kernels import unicode
-from nearsame.stages.texts.normalise import normalise
 
 __all__ = ["Aligned", "align", "utf8"]
 

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from nearsame.forms.normalise import normalise
 from nearsame.recipes.methods import UNICODE_VERSION
-from nearsame.stages.texts.normalise import normalise
 from tests.examples import share
 
 NFKC = {"nfkc": True, "strip_accents": False}
