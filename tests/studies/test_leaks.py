@@ -375,6 +375,20 @@ def test_columns_may_be_those_of_one_benchmark_or_hold_no_text() -> None:
     assert {"id", "q.text"} == set(found.spans.column("column").to_pylist())
 
 
+def test_maps_are_columns_by_their_keys_and_bytes_are_there_without_a_text(tmp_path: Path) -> None:
+    """In Parquet: an entry of a map is a column by its path, and what holds no text is not said to be missing."""
+    entries = [[("question", QUESTION), ("n", "7")], None]
+    columns = {"m": pa.array(entries, pa.map_(pa.string(), pa.string())), "image": pa.array([QUESTION.encode(), b""])}
+    pq.write_table(pa.table({"id": ["a", "b"], **columns}), tmp_path / "quiz.parquet")
+    found = ns.leaks([QUESTION], {"quiz": tmp_path / "quiz.parquet"}, eval_columns=["m.question"])
+    assert [("a", "m.question")] == [(line["item"], line["column"]) for line in found.spans.to_pylist()]
+    found.write(tmp_path / "out")
+    assert 0 == ns.verify(tmp_path / "out", source=[QUESTION]).num_problems
+    assert 0 == len(ns.leaks([QUESTION], {"quiz": tmp_path / "quiz.parquet"}, eval_columns=["image"]).spans)
+    with pytest.raises(ColumnError, match="no column"):
+        ns.leaks([QUESTION], {"quiz": tmp_path / "quiz.parquet"}, eval_columns=["o"])
+
+
 def test_what_cannot_be_read_is_counted_on_both_sides(tmp_path: Path) -> None:
     """And with strict it is an error."""
     (tmp_path / "train.jsonl").write_text('{"text": "a"}\n{"text": \n', "utf-8")

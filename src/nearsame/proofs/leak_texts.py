@@ -142,8 +142,9 @@ def _strings(record: Mapping[str, Any], own_id: str) -> Iterator[tuple[str, str]
         column, value = waiting.pop()
         if isinstance(value, str):
             yield column, value
-        elif isinstance(value, dict):
-            waiting += [(f"{column}.{key}", inner) for key, inner in value.items()][::-1]
+        elif isinstance(value, (dict, tuple)):  # a tuple: an entry of a map
+            entries = [value] if isinstance(value, tuple) else value.items()
+            waiting += [(f"{column}.{key}", inner) for key, inner in entries][::-1]
         elif isinstance(value, list):
             waiting += [(column, inner) for inner in value][::-1]
 

@@ -1,7 +1,8 @@
 """Items of a benchmark: records with all of their texts, each by its column, as they stand.
 
 1. A text is a string, or the strings of a list, which are its pieces. What is in an object is a column by its path
-   (`choices.text`), in lists of objects, too. Numbers, and all else that is no string, say nothing.
+   (`choices.text`), in lists of objects, too, and in a map by its key. Numbers, bytes, and all else that is no string
+   say nothing.
 2. A record that cannot be read is reported, with its place.
 3. No two items have one name: without an id, or with one that another has, an item is called by its place.
 """
@@ -113,8 +114,8 @@ def _paths(value: Any, before: str = "") -> Iterator[str]:
     if isinstance(value, list):
         for element in value:
             yield from _paths(element, before)
-    elif isinstance(value, dict):
-        for key, inner in value.items():
+    elif isinstance(value, (dict, tuple)):
+        for key, inner in [value] if isinstance(value, tuple) else value.items():
             yield f"{before}{key}"
             yield from _paths(inner, f"{before}{key}.")
 
@@ -139,8 +140,8 @@ def _collect(column: str, value: Any, texts: dict[str, list[str]]) -> None:
     """Add the strings of a value to their columns."""
     if isinstance(value, str):
         texts.setdefault(column, []).append(value)
-    elif isinstance(value, dict):
-        for key, inner in value.items():
+    elif isinstance(value, (dict, tuple)):  # a tuple: an entry of a map, which is a list of them
+        for key, inner in [value] if isinstance(value, tuple) else value.items():
             _collect(f"{column}.{key}", inner, texts)
     elif isinstance(value, list):
         for element in value:
@@ -148,10 +149,13 @@ def _collect(column: str, value: Any, texts: dict[str, list[str]]) -> None:
 
 
 def plain_records(batch: pa.RecordBatch, positions: Rows, skip: Skip, source: str) -> Iterator[tuple[int, Any]]:
-    """Rows as dicts, with their positions; one with a string that is not UTF-8 goes to `skip`."""
+    """Rows as dicts, with their positions; one with a string that is not UTF-8 goes to `skip`.
+
+    What holds no text (images, say) is there by name alone, so that it is not said to be missing.
+    """
     names = [name for name, column in zip(batch.schema.names, batch.columns, strict=True) if _tells(column.type)]
     require_single(names, source)
-    chosen = batch.select(names)
+    chosen, others = batch.select(names), dict.fromkeys(name for name in batch.schema.names if name not in names)
     for start in range(0, len(chosen), _ROWS):
         some, places = chosen.slice(start, _ROWS), positions[start : start + _ROWS].tolist()
         try:
@@ -159,7 +163,7 @@ def plain_records(batch: pa.RecordBatch, positions: Rows, skip: Skip, source: st
         except UnicodeDecodeError:
             yield from _one_by_one(some, places, skip, source)
         else:
-            yield from zip(places, records, strict=True)
+            yield from ((place, record | others) for place, record in zip(places, records, strict=True))
 
 
 def require_single(names: Sequence[str], source: str) -> None:
@@ -187,6 +191,8 @@ def _tells(kind: pa.DataType) -> bool:
     """Whether there may be a text in it, or an id."""
     if pa.types.is_struct(kind):
         return any(_tells(kind.field(at).type) for at in range(kind.num_fields))
+    if pa.types.is_map(kind):
+        return _tells(kind.item_type)
     if pa.types.is_dictionary(kind) or (pa.types.is_nested(kind) and hasattr(kind, "value_type")):
         return _tells(kind.value_type)
     return is_stringlike(kind) or pa.types.is_integer(kind) or pa.types.is_null(kind)
