@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 
 import nearsame as ns
-from nearsame import arrow
 from nearsame.kernels import buckets, deciding
+from nearsame.stages.keys import prefix
 
 
 @cache
@@ -70,7 +70,7 @@ def test_no_filter_changes_an_answer(shape: str, threshold: str, without: str, m
     if without == "bits":
         monkeypatch.setattr(buckets, "_words", lambda _: 0)
     if without == "places":
-        monkeypatch.setattr(buckets.Meeting, "nobody", _without_places(buckets.Meeting.nobody))
+        monkeypatch.setattr(prefix.KeyRoom, "batch", _without_places(prefix.KeyRoom.batch))
     sets = _sets(*SHAPES[shape])
     found, counts = _pairs(sets, threshold)
     assert _similar(shape, threshold) == found
@@ -78,12 +78,12 @@ def test_no_filter_changes_an_answer(shape: str, threshold: str, without: str, m
         assert counts["left_by_bits"] == counts["left_by_places"]
 
 
-def _without_places(make: Any) -> Any:
-    def nobody(meeting: Any, *given: Any, **named: Any) -> Any:
-        members = make(meeting, *given, **named)
-        return members._replace(doc_places=arrow.frozen(np.full_like(members.doc_places, -1)))
+def _without_places(batch: Any) -> Any:
+    def unplaced(room: Any, filled: int) -> pa.RecordBatch:
+        keys = batch(room, filled)
+        return keys.set_column(2, keys.schema.field(2), pa.array(np.full(len(keys), -1, np.int32)))
 
-    return nobody
+    return unplaced
 
 
 def test_both_commands_count_what_they_take() -> None:

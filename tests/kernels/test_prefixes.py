@@ -25,7 +25,7 @@ from nearsame.stages.pairs import measures
 from tests.oracle.corpora import thresholds
 from tests.oracle.measures import containment, cosine, jaccard
 
-NO_CLASSES = frozen(np.zeros(0, np.int64)), frozen(np.zeros(0, np.uint8))
+NO_CLASSES = tuple(frozen(np.zeros(0, kind)) for kind in (np.int64, np.uint64, np.uint8))
 BITS = 5  # of the tables here: slots are the top five bits
 HASHES = st.integers(0, 2**64 - 1) | st.integers(0, 31).map(lambda slot: slot << 59) | st.just(2**64 - 1)
 LARGER = st.fractions("1/50", 1, max_denominator=2 * 10**9)  # 2t/(1 + t) of any threshold; products fit 64 bits
@@ -110,7 +110,7 @@ def test_a_table_of_millions_of_slots_is_gone_through_in_stretches(parts):
     assert np.array_equal(expected, np.stack([halves & 15, halves >> 4], axis=1).ravel())
     for nibbles, counted in ((False, table), (True, halves)):
         counts = np.zeros(20_000, np.uint8)
-        look_up(*lists, np.uint64(0), shift, slots, nibbles, counted, *NO_CLASSES, counts, lists[1])
+        look_up(*lists, np.uint64(0), shift, slots, nibbles, counted, NO_CLASSES, counts, lists[1])
         assert np.array_equal(expected[(items >> shift).astype(np.int64)], counts)
 
 
@@ -128,7 +128,7 @@ def test_what_is_looked_up_is_what_was_counted(rows, nibbles, gap, random):
         base = np.uint64(number << 63)
         table = np.zeros(16 if nibbles else 32, np.uint8)
         (add_nibbles if nibbles else add_counts)(items, starts, ends, base, shift, 0, 32, table)
-        look_up(*views, base, shift, 32, nibbles, table, *NO_CLASSES, counts, places)
+        look_up(*views, base, shift, 32, nibbles, table, NO_CLASSES, counts, places)
     counted = Counter(item >> int(shift) for row in rows for item in row)
     most = 15 if nibbles else 255
     assert [min(most, counted[item >> int(shift)]) for i in chosen for item in rows[i]] == counts.tolist()
@@ -144,13 +144,13 @@ def test_items_of_full_slots_are_counted_by_themselves(counters, nibbles, cut, r
     table = np.array(slots, np.uint8)
     if nibbles:
         table = table[::2] | table[1::2] << 4
-    firsts = np.zeros(4, np.int64)
+    firsts, marks = np.zeros(4, np.int64), np.zeros(4, np.uint64)
     number = {slot: k for k, slot in enumerate(slot for slot, count in enumerate(slots) if count == full)}
-    assert (len(number), sum(slots) - full * len(number)) == find_full(256, nibbles, table, firsts)
+    assert (len(number), sum(slots) - full * len(number)) == find_full(256, nibbles, table, firsts, marks)
     lists, base, shift = _flat(rows), np.uint64(1 << 61), np.uint64(53)
     out = np.zeros(len(number), np.int64)
     for low, high in ((0, cut), (cut, 256)):
-        count_frequent(*lists, base, shift, low, high, nibbles, table, firsts, out)
+        count_frequent(*lists, base, shift, low, high, firsts, marks, out)
     of_pass = [item - int(base) >> 53 for row in rows for item in row if 0 <= item - int(base) < 256 << 53]
     counted = Counter(number[slot] for slot in of_pass if slot in number)
     assert [counted[k] for k in range(len(number))] == out.tolist()
@@ -164,7 +164,7 @@ def test_items_of_full_slots_are_counted_by_themselves(counters, nibbles, cut, r
     items = frozen((np.arange(256, dtype=np.uint64) << shift) + base)
     found = np.zeros(256, np.uint8)
     one = frozen(np.zeros(1, np.int64)), frozen(np.full(1, 256))
-    look_up(items, *one, base, shift, 256, nibbles, table, firsts, classes, found, one[0])
+    look_up(items, *one, base, shift, 256, nibbles, table, (firsts, marks, classes), found, one[0])
     assert [classes[number[slot]] if slot in number else slots[slot] for slot in range(256)] == found.tolist()
 
 

@@ -11,7 +11,7 @@ import hashlib
 import numpy as np
 
 from nearsame.arrow import Bytes, Int64s, UInt64s, frozen
-from nearsame.kernels._jit import blake2b_rounds, jit, load64
+from nearsame.kernels._jit import blake2b_rounds, jit, load64, store64
 
 __all__ = ["digest_texts", "digest_values", "write_with_sizes"]
 
@@ -73,12 +73,16 @@ def write_with_sizes(data, offsets, lists, out, ends):
     for i in range(lists.shape[0] - 1):
         ends[i] = place
         for j in range(lists[i], lists[i + 1]):
-            size = offsets[j + 1] - offsets[j]
-            for byte in range(8):
-                out[place] = np.uint8((size >> (8 * byte)) & 0xFF)
-                place += 1
-        for at in range(offsets[lists[i]], offsets[lists[i + 1]]):
+            store64(out, place, np.uint64(offsets[j + 1] - offsets[j]))
+            place += 8
+        at, end = offsets[lists[i]], offsets[lists[i + 1]]
+        while at + 8 <= end:
+            store64(out, place, load64(data, at))
+            at += 8
+            place += 8
+        while at < end:
             out[place] = data[at]
+            at += 1
             place += 1
     ends[lists.shape[0] - 1] = place
 

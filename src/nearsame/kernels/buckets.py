@@ -30,6 +30,7 @@ _U1, _U6, _U63 = np.uint64(1), np.uint64(6), np.uint64(63)
 _MIX = np.uint64(0x9E3779B97F4A7C15)  # 2⁶⁴ divided by the golden ratio: given numbers are not spread as hashes are
 _LARGE = 1024  # items of a set, of which bits say little more than the sizes do
 _FEW = 4  # words; more are for sets of which each has several to be compared with
+_EACH = 4  # items, whose bits take no longer than a meeting that bits refuse would have taken
 
 
 class Members(NamedTuple):
@@ -72,14 +73,18 @@ class Meeting(NamedTuple):
         fill = array(self.entries.bucket_starts.size - 1, np.int64)
         fill[:] = 0
         docs, standing, sizes = (array(self.entries.doc_buckets.size, np.int32) for _ in range(3))
+        return Members(*self.entries[1:], fill, docs, standing, sizes, self.bits(array, sets=sets))
+
+    def bits(self, array: Array, *, sets: bool) -> npt.NDArray[np.uint64]:
+        """Those of each document; none where these are no sets, or bits are not worth it."""
         num = self.entries.rows.size
         num_items = int(self.offsets[num])
         words = _words(num_items / max(num, 1)) if sets else 0
-        if words > _FEW and self.most_meetings() < num_items:  # a near copy shares fewer keys than it has items
+        if words > _FEW and _EACH * self.most_meetings() < num_items:  # a near copy shares fewer keys than it has items
             words = 0
-        bits = array(num * words, np.uint64).reshape(num, words)
+        bits: npt.NDArray[np.uint64] = array(num * words, np.uint64).reshape(num, words)
         turn_bits(self.items, self.offsets, bits)
-        return Members(*self.entries[1:], fill, docs, standing, sizes, bits)
+        return bits
 
     def most_meetings(self) -> int:
         """Of all documents with all that share a bucket with them, once for each bucket."""

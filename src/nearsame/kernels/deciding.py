@@ -1,6 +1,7 @@
 """Who is kept: greedy by priority over buckets of keepers; and all pairs, from the same buckets.
 
-Documents are numbered by priority here (0 is the most worth keeping). Common arguments:
+Pairs by Jaccard similarity are those of joining.py. Documents are numbered by priority here (0 is the most worth
+keeping). Common arguments:
 
 * members: `buckets.Members`, the entries of each document, by ascending place, and who stands in each bucket;
 * items uint64, offsets int64[n + 1]: features; bound: a `scores.Bound`;
@@ -301,16 +302,8 @@ def witness(low, high, members, items, offsets, bound, stamps, removed, best, wo
 
 @jit
 def _choose(bound, size, stands, sizes, standings, start, stop, chosen):
-    """Fill `chosen` with the entries of [start, stop) that `may_reach` leaves for a set; returns how many there are.
-
-    Of ten that meet nine are refused, and nothing foretells which: so there is no branch.
-    """
+    """Fill `chosen` with the entries of [start, stop) that `may_reach` leaves for a set; returns how many there are."""
     filled = 0
-    if bound.measure == JACCARD:
-        for m in range(start, stop):
-            chosen[filled] = m
-            filled += (standings[m] >= size) & (sizes[m] <= stands)
-        return filled
     for m in range(start, stop):
         if may_reach(bound, size, stands, sizes[m], standings[m]):
             chosen[filled] = m

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nearsame.kernels._jit import jit
+from nearsame.kernels._jit import jit, popcount
 from nearsame.kernels.sets import first_at_least
 
 __all__ = [
@@ -22,9 +22,9 @@ __all__ = [
 ]
 
 _FULL, _ONE = np.uint8(255), np.uint8(1)
-_U1, _U2, _U15 = np.uint64(1), np.uint64(2), np.uint64(15)
+_U0, _U1, _U2, _U6, _U15, _U63 = (np.uint64(n) for n in (0, 1, 2, 6, 15, 63))
 _STRETCH = 1 << 21  # slots: their counters stay in cache
-_SPAN = 6  # log2 of the slots that are looked through for those that are full
+_WORD = 6  # log2 of the slots that one word says of whether they are full
 _AT_ONCE = 16  # items, read before one looks whether it is enough
 
 
@@ -148,47 +148,52 @@ def _count_of(slot, nibbles, table):
 
 
 @jit
-def find_full(num_slots, nibbles, table, firsts):
-    """firsts[i] becomes the number of full slots before slot 64·i: (how many are full, the sum of all others)."""
+def find_full(num_slots, nibbles, table, firsts, marks):
+    """Bit i of marks[w] says that slot 64·w + i is full, firsts[w] how many before slot 64·w are.
+
+    Returns (how many are full, the sum of all others).
+    """
     full = np.uint8(15) if nibbles else _FULL
     num_full, others = np.int64(0), np.int64(0)
-    for slot in range(num_slots):
-        if slot & ((1 << _SPAN) - 1) == 0:
-            firsts[slot >> _SPAN] = num_full
-        count = _count_of(np.uint64(slot), nibbles, table)
-        if count == full:
-            num_full += 1
-        else:
-            others += np.int64(count)
+    for word in range(marks.size):
+        firsts[word], mark = num_full, _U0
+        for slot in range(word << _WORD, min((word + 1) << _WORD, num_slots)):
+            count = _count_of(np.uint64(slot), nibbles, table)
+            if count == full:
+                num_full += 1
+                mark |= _U1 << (np.uint64(slot) & _U63)
+            else:
+                others += np.int64(count)
+        marks[word] = mark
     return num_full, others
 
 
 @jit
-def _full_before(slot, nibbles, table, firsts):
-    """How many slots before this one are full."""
-    full = np.uint8(15) if nibbles else _FULL
-    start = (slot >> np.uint64(_SPAN)) << np.uint64(_SPAN)
-    number = firsts[np.int64(slot >> np.uint64(_SPAN))]
-    for before in range(np.int64(start), np.int64(slot)):
-        number += np.int64(_count_of(np.uint64(before), nibbles, table) == full)
-    return number
+def _is_full(slot, marks):
+    return (marks[np.int64(slot >> _U6)] >> (slot & _U63)) & _U1 == _U1
 
 
 @jit
-def count_frequent(items, starts, ends, base, shift, low, high, nibbles, table, firsts, out):
+def _full_before(slot, firsts, marks):
+    """How many slots before this one are full."""
+    word = np.int64(slot >> _U6)
+    return firsts[word] + popcount(marks[word] & ((_U1 << (slot & _U63)) - _U1))
+
+
+@jit
+def count_frequent(items, starts, ends, base, shift, low, high, firsts, marks, out):
     """Add one to out[k] for each item in the k-th full slot of the table, of those in [low, high).
 
-    `firsts` is what `find_full` wrote. Callers that give disjoint ranges may run at once on one `out`.
+    `firsts` and `marks` are what `find_full` wrote. Callers that give disjoint ranges may run at once on one `out`.
     """
-    full = np.uint8(15) if nibbles else _FULL
     for i in range(starts.size):
         first = first_at_least(items, starts[i], ends[i], base + (np.uint64(low) << shift))
         for j in range(first, ends[i]):
             slot = (items[j] - base) >> shift
             if slot >= np.uint64(high):
                 break
-            if _count_of(slot, nibbles, table) == full:
-                out[_full_before(slot, nibbles, table, firsts)] += 1
+            if _is_full(slot, marks):
+                out[_full_before(slot, firsts, marks)] += 1
 
 
 @jit
@@ -204,11 +209,13 @@ def write_classes(table, classes, full_classes):
 
 
 @jit
-def look_up(items, starts, ends, base, shift, num_slots, nibbles, table, firsts, classes, counts, count_starts):
+def look_up(items, starts, ends, base, shift, num_slots, nibbles, table, full, counts, count_starts):
     """Write the count of each item whose slot is in the table; that of item j of set i to count_starts[i] + j.
 
-    Of half bytes that are full it is the class: classes[k] for the k-th of them, where there are classes.
+    Of half bytes that are full it is the class: `full` is (firsts, marks, classes), and classes[k] that of the k-th of
+    them, where there are classes.
     """
+    firsts, marks, classes = full
     at = np.empty(starts.size, np.int64)
     for i in range(starts.size):
         at[i] = first_at_least(items, starts[i], ends[i], base)
@@ -222,7 +229,7 @@ def look_up(items, starts, ends, base, shift, num_slots, nibbles, table, firsts,
                     break
                 count = _count_of(slot, nibbles, table)
                 if nibbles and count == np.uint8(15) and classes.size > 0:
-                    count = classes[_full_before(slot, nibbles, table, firsts)]
+                    count = classes[_full_before(slot, firsts, marks)]
                 counts[j + lift] = count
                 j += 1
             at[i] = j

@@ -38,6 +38,7 @@ __all__ = [
     "WEIGHTED",
     "Bound",
     "alone",
+    "confirmed",
     "enough",
     "least_overlap",
     "of_codes",
@@ -155,7 +156,7 @@ def enough(bound, shared, size_a, size_b):
 
 
 @jit
-def _confirmed(bound, items, offsets, a, b):
+def confirmed(bound, items, offsets, a, b):
     """Whether documents a and b reach the second measure, of what stands apart."""
     n = (offsets.size - 1) // 2
     a0, a1, b0, b1 = offsets[n + a], offsets[n + a + 1], offsets[n + b], offsets[n + b + 1]
@@ -221,7 +222,7 @@ def score(bound, items, offsets, a, b, p, q):
         q: its denominator.
     """
     num, den, passed = _score(bound, items, offsets, a, b, p, q)
-    if num >= 0 and bound.second >= APART and not _confirmed(bound, items, offsets, a, b):
+    if num >= 0 and bound.second >= APART and not confirmed(bound, items, offsets, a, b):
         return -1, den, passed
     return num, den, passed
 

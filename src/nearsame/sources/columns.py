@@ -17,7 +17,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from nearsame.arrow import ints
 from nearsame.errors import ColumnError
+from nearsame.kernels import decimals
 from nearsame.schemas import BESIDE, CODES, ITEMS, ORDER, RECORDS, VECTORS
 from nearsame.sources.base import BATCH_BYTES, NOT_UTF8, Columns, Skip, Skipped
 from nearsame.sources.codes import Coding, code_lists
@@ -339,11 +341,27 @@ def _items(column: pa.Array, name: str, source: str) -> pa.Array:
             f"{source}: column {name!r} is {kind}, not a list of strings or integers",
             hint="Choose a list column with --features-column.",
         )
-    items = column.cast(_ITEMS_TYPE)
+    items = _numbers(column, value) or column.cast(_ITEMS_TYPE)
     if items.flatten().null_count:  # an item that is null says nothing about its document
         rows = items.to_pylist()
         return pa.array([row and [item for item in row if item is not None] for row in rows], _ITEMS_TYPE)
     return items
+
+
+def _numbers(column: pa.Array, kind: pa.DataType) -> pa.Array | None:
+    """Lists of whole numbers as lists of texts, where none is null: Arrow's own way takes ten times as long."""
+    if not pa.types.is_integer(kind) or kind == pa.uint64() or pa.types.is_fixed_size_list(column.type):
+        return None
+    if column.null_count or column.flatten().null_count:
+        return None
+    values = ints(column.flatten().cast(pa.int64()))
+    ends = np.empty(values.size + 1, np.int64)
+    decimals.decimal_ends(values, ends)
+    data = np.empty(int(ends[-1]), np.uint8)
+    decimals.write_decimals(values, ends, data)
+    texts = pa.LargeStringArray.from_buffers(values.size, pa.py_buffer(ends), pa.py_buffer(data))
+    offsets = np.asarray(column.offsets).astype(np.int64)
+    return pa.LargeListArray.from_arrays(pa.array(offsets - offsets[0]), texts, type=_ITEMS_TYPE)
 
 
 def _is_list(kind: pa.DataType) -> bool:

@@ -49,7 +49,7 @@ _FULL, _FULL_NIBBLE = 255, 15
 _EXACT = 128  # counts up to it are classes of their own
 _MOST = 1 << 40  # documents, of which no run has more
 _UNIT = 1 << 12  # of the ratio of two classes
-_SPAN = 64  # slots, of which one looks through some to know the number of a full one
+_SPAN = 64  # slots, of which a word says which are full
 _LITTLE = 6  # of all items, one of so many may tie: of long texts one in ten does, and counting them takes longer
 _COUNTS = pa.large_list(pa.field("item", pa.uint8(), nullable=False))
 
@@ -149,9 +149,10 @@ class CountItems:
 
 
 class FullSlots(NamedTuple):
-    """The slots whose counters are full: how many there are before each 64th slot, and the class of each of them."""
+    """The slots whose counters are full, as `prefixes.find_full` says, and the class of each of them."""
 
     firsts: npt.NDArray[np.int64]
+    marks: npt.NDArray[np.uint64]
     classes: npt.NDArray[np.uint8]
 
 
@@ -163,7 +164,9 @@ class Scale(NamedTuple):
     num_items: int
 
 
-_NO_CLASSES = FullSlots(arrow.frozen(np.zeros(0, np.int64)), arrow.frozen(np.zeros(0, np.uint8)))
+_NO_CLASSES = FullSlots(
+    arrow.frozen(np.zeros(0, np.int64)), arrow.frozen(np.zeros(0, np.uint64)), arrow.frozen(np.zeros(0, np.uint8))
+)
 
 
 def class_edges(most: int) -> list[int]:
@@ -192,8 +195,8 @@ class CountFrequent:
 
     counting: Counting
     number: int
-    table: npt.NDArray[np.uint8]
     firsts: npt.NDArray[np.int64]
+    marks: npt.NDArray[np.uint64]
     num_full: int
 
     @classmethod
@@ -201,12 +204,13 @@ class CountFrequent:
         """For the table of a pass, of `num_items` in all passes or fewer; None: too few are in slots that are full."""
         counting = counts.counting
         slots, full = 1 << counting.bits, _FULL_NIBBLE if counting.nibbles else _FULL
-        firsts = np.zeros((slots + _SPAN - 1) // _SPAN, np.int64)
-        num_full, others = prefixes.find_full(slots, counting.nibbles, counts.table, firsts)
+        num_words = (slots + _SPAN - 1) // _SPAN
+        firsts, marks = np.zeros(num_words, np.int64), np.zeros(num_words, np.uint64)
+        num_full, others = prefixes.find_full(slots, counting.nibbles, counts.table, firsts, marks)
         total = max(num_items // counting.passes, others + full * num_full)
         if not num_full or (counting.passes == 1 and (total - others) * _LITTLE < total):
             return None
-        return cls(counting, counts.number, counts.table, firsts, num_full)
+        return cls(counting, counts.number, firsts, marks, num_full)
 
     def start(self) -> npt.NDArray[np.int64]:
         """A table in which nothing is counted."""
@@ -216,8 +220,8 @@ class CountFrequent:
         """Count the items of one share of the slots."""
         counting = self.counting
         low, high = ((edge << counting.bits) // parts for edge in (part, part + 1))
-        share = (counting.base(self.number), np.uint64(counting.shift), low, high, counting.nibbles)
-        prefixes.count_frequent(*arrow.lists(batch.column("items")), *share, self.table, self.firsts, state)
+        share = (counting.base(self.number), np.uint64(counting.shift), low, high)
+        prefixes.count_frequent(*arrow.lists(batch.column("items")), *share, self.firsts, self.marks, state)
         return state
 
     @staticmethod
@@ -273,7 +277,7 @@ class ItemCounts:
             for counts in (numbers, np.arange(_FULL))
         )
         if self.counting.nibbles:
-            return replace(self, full=FullSlots(frequent.firsts, classes))
+            return replace(self, full=FullSlots(frequent.firsts, frequent.marks, classes))
         prefixes.write_classes(self.table, below, classes)
         return replace(self, scale=Scale(arrow.frozen(edges), num_sets, num_items)) if num_sets else self
 
@@ -291,8 +295,7 @@ class ItemCounts:
         """Write the counts of the items that the table is about."""
         counting = self.counting
         base, shift = counting.base(self.number), np.uint64(counting.shift)
-        firsts, classes = self.full or _NO_CLASSES
-        slots = (1 << counting.bits, counting.nibbles, self.table, firsts, classes)
+        slots = (1 << counting.bits, counting.nibbles, self.table, tuple(self.full or _NO_CLASSES))
         prefixes.look_up(*lists, base, shift, *slots, counts, starts)
 
 

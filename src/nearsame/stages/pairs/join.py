@@ -1,21 +1,22 @@
 """All similar pairs of the documents that meet.
 
 1. Every document is compared with the documents before it that share a key with it, each once.
-2. Pairs come out as rows a < b, ascending by (b, a) within a batch of documents.
+2. By Jaccard similarity the documents before it are those that are smaller (kernels/joining.py).
+3. Pairs come out as rows a < b.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from nearsame.arrow import Rows
 from nearsame.dataclass import dataclass
-from nearsame.kernels import deciding
+from nearsame.kernels import deciding, joining
 from nearsame.kernels.buckets import Meeting
 from nearsame.kernels.deciding import PairRoom, Work
-from nearsame.kernels.scores import OF_SETS, Bound
+from nearsame.kernels.scores import JACCARD, OF_SETS, Bound
 from nearsame.kernels.stamps import Array, Each, Stamps
 
 __all__ = ["AllPairs", "JoinedPairs", "found_in", "grouped", "in_rows"]
@@ -56,26 +57,46 @@ class AllPairs:
 
     def join(self, meeting: Meeting, each: Each, threads: int, array: Array = np.empty) -> Iterator[JoinedPairs]:
         """The pairs, a block of documents at a time."""
-        rows, shared = meeting.entries.rows, grouped(meeting, self.bound, array)
+        rows, listed = meeting.entries.rows, self._listing(meeting, array)
         stamps = Stamps(rows.size)
         for low in range(0, rows.size, _BLOCK):
-            high = min(low + _BLOCK, rows.size)
-            for piece in stamps.run(each, low, high, threads, lambda a, b, s: _all(shared, a, b, s)):
+            for piece in stamps.run(each, low, min(low + _BLOCK, rows.size), threads, listed):
                 yield in_rows(piece, rows)
 
     def sample(self, meeting: Meeting, array: Array = np.empty) -> tuple[list[JoinedPairs], float]:
         """The pairs of some documents with those before them, and by what to multiply for all."""
-        rows, shared = meeting.entries.rows, grouped(meeting, self.bound, array)
+        rows = meeting.entries.rows
         if rows.size <= _SAMPLED * _RUN:
             return [], 0.0
+        listed = self._listing(meeting, array)
         starts = np.linspace(0, rows.size - _RUN, _SAMPLED).astype(np.int64)
         stamps, pieces, total = np.zeros(rows.size, np.int32), [], 0
         for low in starts.reshape(16, -1).T.ravel():  # all over the documents, should it end early
-            pieces.append(in_rows(_all(shared, int(low), int(low) + _RUN, stamps), rows))
+            pieces.append(in_rows(listed(int(low), int(low) + _RUN, stamps), rows))
             total += pieces[-1].work.left_by_places
             if total > _ENOUGH:
                 break
         return pieces, rows.size / (len(pieces) * _RUN)
+
+    def _listing(self, meeting: Meeting, array: Array) -> Callable[[int, int, Any], JoinedPairs]:
+        """What lists the pairs of a range of documents, made once for a sample and for all."""
+        if self._known.get("meeting") is not meeting:
+            self._known.update(meeting=meeting, listing=_listing(meeting, self.bound, array))
+        listing: Callable[[int, int, Any], JoinedPairs] = self._known["listing"]
+        return listing
+
+    @cached_property
+    def _known(self) -> dict[str, Any]:
+        return {}
+
+
+def _listing(meeting: Meeting, bound: Bound, array: Array) -> Callable[[int, int, Any], JoinedPairs]:
+    """By Jaccard similarity of the ranks of documents, else of their numbers."""
+    if bound.measure == JACCARD:
+        kernel, shared = joining.pairs_of_ranks, (joining.by_size(meeting, bound, array), *meeting[1:], bound)
+    else:
+        kernel, shared = deciding.all_pairs, grouped(meeting, bound, array)
+    return lambda low, high, stamps: found_in(low, high, lambda a, b, *room: kernel(a, b, *shared, stamps, *room))
 
 
 def grouped(meeting: Meeting, bound: Bound, array: Array) -> tuple[Any, ...]:
@@ -103,7 +124,3 @@ def found_in(low: int, high: int, fill: Callable[[int, int, PairRoom, Rows], tup
         room = room * 4 if low == start else room
     a, b, nums, dens = (np.concatenate(part) if part else np.zeros(0, np.int64) for part in parts)
     return JoinedPairs(a, b, nums, dens, Work.of(work))
-
-
-def _all(shared: tuple[Any, ...], low: int, high: int, stamps: npt.NDArray[np.int32]) -> JoinedPairs:
-    return found_in(low, high, lambda a, b, *room: deciding.all_pairs(a, b, *shared, stamps, *room))
