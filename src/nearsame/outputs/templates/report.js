@@ -9,7 +9,7 @@ const make = (name, given = {}, ...inner) => {
   return made;
 };
 const FIRST = 25, MANY = 5, cut = value => (Math.floor(value * 10000 + 1e-7) / 10000).toFixed(4);
-const named = id => id.trim() || "(blank id)", count = number => number.toLocaleString("en");
+const named = id => id.trim() || "(blank id)", count = number => number.toLocaleString("en"), several = (number, noun) => `${count(number)} ${noun}${number === 1 ? "" : "s"}`;
 const state = { step: 0, key: "similarity", down: false, shown: FIRST, open: null, hidden: new Set(), apart: new Set(), grouped: false };
 
 // what a row is found by: once, since it is asked for at each letter
@@ -201,7 +201,7 @@ const save = () => {
   const link = make("a", { download: "judged.tsv", href: URL.createObjectURL(new Blob([lines.join("\n") + "\n"], { type: "text/plain" })) });
   link.click();
   URL.revokeObjectURL(link.href);
-  at("kept").textContent = without ? `${count(without)} pairs are not in the file: their ids are cut here, name other documents, too, or have tabs, line breaks or blanks at an end.` : "";
+  at("kept").textContent = without ? `Not in the file: ${several(without, "pair")} with ids that are cut here, name other documents, too, or have tabs, line breaks or blanks at an end.` : "";
 };
 const WORDS = { yes: "yes", true: "yes", duplicate: "yes", y: "yes", right: "yes", same: "yes", no: "no", false: "no", different: "no", n: "no", wrong: "no", distinct: "no", unknown: "unknown", unsure: "unknown", maybe: "unknown", u: "unknown", "?": "unknown", nan: "unknown", "": "" };
 const meaning = word => Object.hasOwn(WORDS, word) ? WORDS[word] : Number.isNaN(Number(word)) ? undefined : Number(word) >= 1 ? "yes" : "no";
@@ -220,14 +220,14 @@ const load = text => {
     if (label) marks.push([number, label]);
     else marks = marks.filter(([other]) => other !== number);  // taken back in a file that is added to
   }
-  at("kept").textContent = `${count(found.length)} marks read.`;
+  at("kept").textContent = `${several(found.length, "mark")} read.`;
   remember();
 };
 
 let list = [];
 const draw = () => {
   list = chosen();
-  at("found").textContent = `${count(list.length)} of ${count(rows.length)} pairs`
+  at("found").textContent = `${count(list.length)} of ${several(rows.length, "pair")}`
     + (rows.length < data.num_pairs ? `, which stand for the ${count(data.num_pairs)} of the run` : "");
   at("rows").replaceChildren(...list.slice(0, state.shown).flatMap((row, place) => [
     ...(state.grouped && row.cluster !== list[place - 1]?.cluster ? [group(row)] : []), line(row), ...(row.number === state.open ? [detail(row)] : []),
@@ -362,7 +362,7 @@ if (rows.length) {
   for (const [what, name, where, has] of apart()) {
     const box = make("input", { type: "checkbox" });
     box.addEventListener("change", () => { state.apart[box.checked ? "add" : "delete"](has); draw(); });
-    at("apart").append(make("label", {}, box, ` ${what} \u201c`, make("bdi", {}, name), `\u201d (${where}${count(rows.filter(has).length)} pairs)`));
+    at("apart").append(make("label", {}, box, ` ${what} \u201c`, make("bdi", {}, name), `\u201d (${where}${several(rows.filter(has).length, "pair")})`));
     at("apart").hidden = false;
   }
   at("query").addEventListener("input", () => { state.shown = FIRST; draw(); });
