@@ -3,6 +3,7 @@
 import shutil
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import nearsame as ns
@@ -78,6 +79,12 @@ def test_other_settings_are_refused_with_their_names(spark, engine, tmp_path):
     ]:
         with pytest.raises(ns.ConfigError, match=wrong):
             ns.dedup(["a"], **asked, **other)
+    parts = sorted((tmp_path / "one/features").glob("*.parquet"), key=lambda part: pq.read_metadata(part).num_rows)
+    for lost in (parts[-1:], parts[:-1]):
+        for part in lost:
+            part.unlink()
+        with pytest.raises(ns.SourceError, match="is not what was written"):
+            ns.dedup(["a"], method=METHOD, **asked)
     found = ns.dedup(["a", "b"], method=METHOD, engine=engine, use="digest,text")
     with pytest.raises(ns.ConfigError, match="what layers remove"):
         found.write(tmp_path / "other", features=True)

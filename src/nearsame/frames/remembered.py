@@ -12,10 +12,10 @@ from functools import reduce
 from typing import Any
 
 from nearsame.dataclass import dataclass
-from nearsame.engines.spark.places import HadoopPlace, as_pattern, place_at
-from nearsame.engines.spark.stored import stamps
+from nearsame.engines.spark.places import HadoopPlace, place_at
+from nearsame.engines.spark.stored import stamps, whole
 from nearsame.engines.spark.verbs import Verbs
-from nearsame.errors import ConfigError
+from nearsame.errors import ConfigError, SourceError
 from nearsame.flow.boilerplate import drops_boilerplate
 from nearsame.flow.identities import identity_of
 from nearsame.flow.steps import steps
@@ -39,18 +39,26 @@ class Remembered:
 
     Attributes:
         session: Spark's.
-        places: the folders that they are in.
+        places: the folders that they are in, and how many documents each is of.
         method: of the run, with their seed.
     """
 
     session: Any
-    places: tuple[HadoopPlace, ...]
+    places: tuple[tuple[HadoopPlace, int], ...]
     method: Method
 
-    @property
     def frame(self) -> Any:
-        """All of them, as those of documents of the `against` side."""
-        frames = [self.session.read.parquet(as_pattern(place.address)) for place in self.places]
+        """All of them, as those of documents of the `against` side.
+
+        Raises:
+            SourceError: Some are gone, or cannot be read.
+        """
+        frames = list[Any]()
+        for place, number in self.places:
+            frames.append(whole(place, number))
+            if frames[-1] is None:
+                message = f"{place.address} is not what was written: the features of {number:,} documents"
+                raise SourceError(message, hint="Repair it, or compare with the documents in kept/.")
         every = reduce(lambda one, other: one.unionByName(other), frames)
         changed = {"row": _NAME, "fp": _FP, "side": "0 as side"}
         return every.selectExpr(*(changed.get(name, f"`{name}`") for name in every.columns))
@@ -58,7 +66,7 @@ class Remembered:
     @property
     def stamps(self) -> list[list[Any]]:
         """What changes when they do."""
-        return stamps(self.session, [place.address for place in self.places])
+        return stamps(self.session, [place.address for place, _ in self.places])
 
 
 def about(method: Method, keep: Keep, columns: Columns, group_by: str | None) -> dict[str, Any]:
@@ -82,16 +90,17 @@ def staying(corpus: Frames, gone: Any) -> Any:
     return LeftFrame(here, is_all=False, is_whole=False).of(corpus.features)
 
 
-def remembered_in(session: Any, sources: Sequence[Any]) -> tuple[dict[int, HadoopPlace], dict[str, Any]]:
-    """The outputs among some sources that have features, by place; and of these, by name, what they say of them."""
-    places, told = {}, {}
+def remembered_in(session: Any, sources: Sequence[Any]) -> tuple[dict[int, tuple[HadoopPlace, int]], dict[str, Any]]:
+    """The features of outputs among some sources, by place, with their number; and by name what these say of them."""
+    places, told = dict[int, tuple[HadoopPlace, int]](), dict[str, Any]()
     for number, source in enumerate(sources):
         if not isinstance(source, str | os.PathLike):
             continue
         place = place_at(session, source)
         stats = _json(place.inside(STATS)) if place.inside(FEATURES).exists() else None
         if isinstance(stats, dict) and isinstance(stats.get(ABOUT), dict):
-            places[number], told[os.fspath(source)] = place.inside(FEATURES), stats[ABOUT]
+            places[number] = place.inside(FEATURES), int(stats.get("kept", 0))
+            told[os.fspath(source)] = stats[ABOUT]
     return places, told
 
 

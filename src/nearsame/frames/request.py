@@ -210,7 +210,7 @@ class Request:
 
     def _run(self, read: FrameReading, keep: Keep, settings: dict[str, Any], *, listing: bool = False) -> SparkRun:
         before, method = read.remembered, self.method if read.remembered is None else read.remembered.method
-        features = None if before is None else before.frame
+        features = None if before is None else before.frame()
         corpus = Frames(read.sides, read.verbs, keep, self.strict, decisions=self.decisions, remembered=features)
         if self.workdir is not None:
             place = place_at(read.verbs.session, self.workdir)

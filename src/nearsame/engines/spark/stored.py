@@ -15,7 +15,7 @@ from nearsame.engines.spark.appearing import appearing
 from nearsame.engines.spark.places import HadoopPlace, as_pattern
 from nearsame.errors import WorkdirError
 
-__all__ = ["Stored", "kept_identity", "stamps"]
+__all__ = ["Stored", "kept_identity", "stamps", "whole"]
 
 _RUN, _FINISHED = "run.json", "_finished.json"
 
@@ -45,17 +45,9 @@ class Stored:
 
     def found(self, step: str) -> Any:
         """The frame of a step, if it is finished; else None."""
-        from pyspark.errors import PySparkException
-
         place = self.place.inside(step)
         finished = _json(place.inside(_FINISHED))
-        if finished is None:
-            return None
-        try:
-            frame = self.place.session.read.parquet(as_pattern(place.address))
-            return frame if frame.count() == finished["rows"] else None
-        except PySparkException:  # a part is gone, or is none any more
-            return None
+        return None if finished is None else whole(place, finished["rows"])
 
     def once(self, step: str, frame: Any) -> Any:
         """The frame of a step: found, or computed and put away.
@@ -83,6 +75,17 @@ class Stored:
     def note(self, name: str, content: Any) -> None:
         """Note something that is JSON."""
         self.place.inside(f"{name}.json").write_text(json.dumps(content))
+
+
+def whole(place: HadoopPlace, rows: int) -> Any:
+    """The frame in a folder of Parquet parts, if it has so many rows; else None."""
+    from pyspark.errors import PySparkException
+
+    try:
+        frame = place.session.read.parquet(as_pattern(place.address))
+        return frame if frame.count() == rows else None
+    except PySparkException:  # a part is gone, or is none any more
+        return None
 
 
 def kept_identity(place: HadoopPlace) -> dict[str, Any] | None:
