@@ -282,7 +282,11 @@ def test_layers_of_pages_obey_decisions_as_on_one_machine(spark):
     assert here == there
 
 
-def test_what_is_told_passes_on_to_the_copies_of_a_witness(spark):
+@pytest.mark.parametrize(
+    "pair",
+    [("c", "f"), pytest.param(("f", "g"), marks=pytest.mark.long), pytest.param(("b", "f"), marks=pytest.mark.long)],
+)
+def test_what_is_told_passes_on_to_the_copies_of_a_witness(spark, pair):
     """Of rows that are the same in all columns one was told apart: the other ones, of both sides, go all the same."""
     text = " ".join("abcdefghijkl")
     names = ("number", "id", "where", "text")
@@ -290,9 +294,8 @@ def test_what_is_told_passes_on_to_the_copies_of_a_witness(spark):
             (4, "f", "http://x.org/", "another"), (5, "g", "http://g.org/", text)]  # fmt: skip
     old = [(6, "z", "http://z.org/", text), (6, "z", "http://z.org/", text)]
     source, against = (pa.table(dict(zip(names, map(list, zip(*of, strict=True)), strict=True))) for of in (rows, old))
-    for pair in [("c", "f"), ("f", "g"), ("b", "f")]:
-        decisions = [{"id1": one, "id2": other, "label": "no"} for one, other in [pair, ("f", "c")]]
-        asked = {"use": "url,digest,text", "method": METHOD, "decisions": decisions}
-        for more in ({}, {"against": against}):
-            here, there = both(spark, source, **asked, **more)
-            assert here == there
+    decisions = [{"id1": one, "id2": other, "label": "no"} for one, other in [pair, ("f", "c")]]
+    asked = {"use": "url,digest,text", "method": METHOD, "decisions": decisions}
+    for more in ({}, {"against": against}):
+        here, there = both(spark, source, **asked, **more)
+        assert here == there
