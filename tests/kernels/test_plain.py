@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from nearsame.forms.plain import PlainText, plain
 from nearsame.kernels.plain import REFERENCES
+from nearsame.proofs.leak_texts import words_of
 from nearsame.proofs.plain import plain as proven
 from tests.oracle.tokens import prepare
 
@@ -55,11 +56,27 @@ CASES = {
 }
 
 
+def _read(text: str) -> str:
+    return prepare(text, nfkc=True).replace("_", " ")
+
+
+@pytest.mark.parametrize("mark", ["_", "&#95;", "&#x5F;", "＿", "﹍", "︳"])
+def test_low_lines_end_words_however_they_are_written(mark: str) -> None:
+    """As references, and as characters that become one in NFKC."""
+    text = f"{mark}a{mark}b"
+    assert plain(pa.array([text], pa.large_string())).to_pylist() == [" a b"]
+    assert words_of(text) == ("a", "b")
+    assert PlainText.of(text).original(np.array([1, 3]), np.array([2, 4]))[0].tolist() == [
+        text.index("a"),
+        text.index("b"),
+    ]
+
+
 @pytest.mark.parametrize(("text", "read"), CASES.items())
 def test_marks_are_read_as_what_they_stand_for(text: str, read: str) -> None:
     """By hand, of the kernel and of the proof."""
     assert read == proven(text)
-    assert prepare(read, nfkc=True) == plain(pa.array([text], pa.large_string()))[0].as_py()
+    assert _read(read) == plain(pa.array([text], pa.large_string()))[0].as_py()
 
 
 def test_references_are_those_of_html() -> None:
@@ -78,7 +95,7 @@ _PARTS = st.sampled_from([
     "<", ">", "/", "b", "p", "a ", "title", "=", '"', "'", " ", "\n", "](", "]", "(", ")", "[", "http://x", "#", "&",
     ";", "eacute", "&eacute;", "&#", "x41", "233;", "_", "<b>", "</b>", "<br/>", "<a href=", "<p class=", ' alt="',
     LONG,
-    "é", "e\u0301", "ﬁ", "Ａ", "漢", "\u0301", "\x00", "\x0b", "word",
+    "é", "e\u0301", "ﬁ", "Ａ", "漢", "\u0301", "＿", "&#95;", "\x00", "\x0b", "word",
 ])  # fmt: skip
 TEXTS = st.lists(_PARTS, max_size=25).map("".join)
 
@@ -88,7 +105,7 @@ TEXTS = st.lists(_PARTS, max_size=25).map("".join)
 @example([" <b" + " x=1" * 600 + ">", "]( x"])
 def test_the_kernel_reads_as_the_proof_does(texts: list[str | None]) -> None:
     """Tags, links and references in pieces, any text beside them; NFKC on top."""
-    expected = [None if text is None else prepare(proven(text), nfkc=True) for text in texts]
+    expected = [None if text is None else _read(proven(text)) for text in texts]
     column = pa.array([None, *texts, "_"], pa.large_string()).slice(1, len(texts))
     assert expected == plain(column).to_pylist()
 

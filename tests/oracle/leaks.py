@@ -12,7 +12,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from nearsame.proofs.plain import plain
-from tests.oracle.tokens import tokens
+from tests.oracle.tokens import prepare, tokens
 
 __all__ = ["Best", "Text", "boilerplate", "leaks", "texts_of", "words"]
 
@@ -39,7 +39,7 @@ class Best(NamedTuple):
 
 def words(text: str) -> list[str]:
     """The words of a text, whatever its marks."""
-    return tokens(plain(text), nfkc=True)
+    return tokens(prepare(plain(text), nfkc=True).replace("_", " "))
 
 
 def _shingles(words: Words, size: int) -> list[Words]:

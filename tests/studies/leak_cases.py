@@ -172,7 +172,7 @@ def _most(text: oracle.Text, places: Sequence[tuple[int, tuple[str, ...]]], word
     )
 
 
-_WORDS = st.sampled_from(["a", "b", "c", "Dd", "é", "漢", "f", "<i>f</i>", "e\u0301", "&eacute;", "ｆ"])
+_WORDS = st.sampled_from(["a", "b", "c", "Dd", "é", "漢", "f", "<i>f</i>", "e\u0301", "&eacute;", "ｆ", "c＿"])
 _SEPARATORS = st.sampled_from([" ", "\n", ", ", " **", "  ", "-", "_", "<br>", "</b> ", "](x.y) ", "&nbsp;"])
 
 

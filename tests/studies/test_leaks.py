@@ -389,6 +389,34 @@ def test_maps_are_columns_by_their_keys_and_bytes_are_there_without_a_text(tmp_p
         ns.leaks([QUESTION], {"quiz": tmp_path / "quiz.parquet"}, eval_columns=["o"])
 
 
+SIAM = "ข้อใดต่อไปนี้เป็นเมืองหลวงของประเทศไทยและมีประชากรมากที่สุดในประเทศ"
+MANY = "wise old wallabies waltz with Wendy every Wednesday evening in the long and winding road of the toad"
+
+
+@pytest.mark.parametrize("remove", ["none", "documents", "spans"])
+@pytest.mark.parametrize(
+    ("item", "document"),
+    [
+        (f"คำ{SIAM}", f"นำ{SIAM} ครับ"),  # the vowel is two characters in NFKC, and the second one a word
+        (f"2 {MANY}", f"Take ½ {MANY}"),
+        (f"2 {MANY}", f"Take &frac12; {MANY}"),
+        (f"{MANY} 1", f"{MANY} ½"),
+        (f"عليه وسلم {MANY}", f"قال ﷺ {MANY}"),
+        (f"½ {MANY}", f"Take 2 {MANY}"),
+        (["a", f"½ {MANY}"], f"2 {MANY}"),
+    ],
+)
+def test_a_character_of_several_words_goes_as_a_whole(tmp_path: Path, item: Any, document: str, remove: str) -> None:
+    """A window that begins or ends within one has the whole of it, and the proof knows it."""
+    (tmp_path / "train.jsonl").write_text(json.dumps({"text": document}) + "\n", "utf-8")
+    found = ns.leaks(tmp_path / "train.jsonl", {"quiz": _written({"quiz": [{"id": "a", "q": item}]}, tmp_path)["quiz"]})
+    (line,) = found.spans.to_pylist()
+    assert line["passage"] == document[line["start"] : line["end"]]
+    found.write(tmp_path / "out", remove=remove)
+    verdict = ns.verify(tmp_path / "out")
+    assert [] == list(verdict.problems)
+
+
 def test_what_cannot_be_read_is_counted_on_both_sides(tmp_path: Path) -> None:
     """And with strict it is an error."""
     (tmp_path / "train.jsonl").write_text('{"text": "a"}\n{"text": \n', "utf-8")

@@ -15,6 +15,7 @@ from nearsame.kernels.plain import plain as kernel
 
 __all__ = ["PlainText", "plain"]
 
+_LOW_LINE, _SPACE = np.uint8(0x5F), np.uint8(0x20)
 _NO_EDITS = np.empty((0, 4), np.int64)
 
 
@@ -28,7 +29,18 @@ def plain(column: pa.LargeStringArray) -> pa.LargeStringArray:
     data, ends, _ = _unmarked(texts, _NO_EDITS)
     validity = pa.array(~texts.is_null).buffers()[1] if column.null_count else None
     unmarked = pa.LargeStringArray.from_buffers(len(column), pa.py_buffer(ends), pa.py_buffer(data), validity)
-    return normalise(unmarked, nfkc=True, strip_accents=False)
+    return _unlined(normalise(unmarked, nfkc=True, strip_accents=False))
+
+
+def _unlined(column: pa.LargeStringArray) -> pa.LargeStringArray:
+    """A space for each `_` that was another character, or a reference."""
+    texts = arrow.strings(column)
+    lines = texts.data == _LOW_LINE
+    if not lines.any():
+        return column
+    data = np.where(lines, _SPACE, texts.data)
+    buffers = [column.buffers()[0], column.buffers()[1], pa.py_buffer(data)]
+    return pa.LargeStringArray.from_buffers(len(column), buffers[1], buffers[2], buffers[0], offset=column.offset)
 
 
 def _unmarked(texts: arrow.Strings, edits: Int64s) -> tuple[Bytes, Int64s, int]:
@@ -72,7 +84,7 @@ class PlainText:
         data = arrow.strings(normal)
         own = data.data[data.offsets[0] : data.offsets[1]]
         aligned = None if np.array_equal(own, unmarked) else align(unmarked.tobytes().decode(), nfkc=True)
-        return cls(arrow.frozen(unmarked) if aligned is None else aligned.text, given, edits, aligned, unmarked)
+        return cls(arrow.frozen(own), given, edits, aligned, unmarked)
 
     def original(self, starts: Int64s, ends: Int64s) -> tuple[Int64s, Int64s]:
         """From spans of bytes here (not empty) to spans of characters there: whole characters, whole marks within."""

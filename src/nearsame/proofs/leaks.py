@@ -190,22 +190,39 @@ def _wrong_in(line: Mapping[str, Any], text: str, words: Sequence[str], hit: Sta
         return (
             f"{told[0]} of {told[1]} shingles ({told[2]}) are said to be there, and {shared} of {len(asked.asked)} are"
         )
-    passage = _passage([text], line["start"], line["end"], line["passage"])
-    if passage != tuple(words[first:behind]) or words_of(text[: line["start"]]) != tuple(words[:first]):
+    window = tuple(words[first:behind])
+    if not _is_passage([text], line["start"], line["end"], line["passage"], tuple(words), first, behind):
         return "the passage is not the window with the largest share"
-    own = passage
+    begins, ends = 0, len(asked.words)
     if not asked.is_whole(rule):
-        starts = [asked.every[shingle] for shingle in shingles(passage, rule.size) if shingle in asked.asked]
-        own = asked.words[min(starts) : max(starts) + rule.size]
-    if _passage(hit.text.given, line["item_start"], line["item_end"], line["item_passage"]) != own:
+        starts = [asked.every[shingle] for shingle in shingles(window, rule.size) if shingle in asked.asked]
+        begins, ends = min(starts), max(starts) + rule.size
+    place = line["item_start"], line["item_end"], line["item_passage"]
+    if not _is_passage(hit.text.given, *place, asked.words, begins, ends):
         return "the passage of the item is not what the window has of it"
     return ""
 
 
-def _passage(pieces: Sequence[str], start: int, end: int, said: str) -> tuple[str, ...]:
-    """The words of a passage, if it is what stands there; each piece of a text is read by itself."""
-    if not "\n".join(pieces)[start:end] == said == said.strip():
-        return ()
+def _is_passage(  # noqa: PLR0913, PLR0917  (where it is said to stand, and what must stand there)
+    pieces: Sequence[str], start: int, end: int, said: str, words: tuple[str, ...], first: int, behind: int
+) -> bool:
+    """Whether a passage is the words from the first to behind the last, and these alone.
+
+    A character that is in several words (½, ﷺ, ำ) goes as a whole, so that there may be more; then no less will do.
+    """
+    whole = "\n".join(pieces)
+    if not whole[start:end] == said == said.strip():
+        return False
+    if _words(pieces, 0, start) == words[:first] and _words(pieces, start, end) == words[first:behind]:
+        return True
+    num = len(words) - first
+    begins = [_words(pieces, at, len(whole))[-num:] == words[first:] for at in (start, start + 1)]
+    ends = [_words(pieces, 0, at)[:behind] == words[:behind] for at in (end, end - 1)]
+    return begins == ends == [True, False]
+
+
+def _words(pieces: Sequence[str], start: int, end: int) -> tuple[str, ...]:
+    """The words of a part of a text, each piece of which is read by itself."""
     words, at = list[str](), 0
     for piece in pieces:
         words += words_of(piece[max(start - at, 0) : max(end - at, 0)])
