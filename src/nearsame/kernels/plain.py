@@ -278,7 +278,7 @@ def _has_mark(word):
 
 @jit
 def plain(data, offsets, out, ends, edits):
-    """Read some texts as what their marks stand for; how many places that changed.
+    """Read some texts as what their marks stand for; how many of them are not of the length of what is read.
 
     Args:
         data: uint8, the texts' UTF-8, read-only.
@@ -305,9 +305,11 @@ def plain(data, offsets, out, ends, edits):
             if byte in (38, 60, 93, 95):  # & < ] _
                 behind, after = _edit(data, i, end, out, o)
                 if behind > i:
-                    if changes < edits.shape[0]:
-                        edits[changes, 0], edits[changes, 1], edits[changes, 2], edits[changes, 3] = i, behind, o, after
-                    changes += 1
+                    if byte != 95:  # a space in its place moves nothing
+                        changes += 1
+                        if changes <= edits.shape[0]:
+                            edits[changes - 1, 0], edits[changes - 1, 1] = i, behind
+                            edits[changes - 1, 2], edits[changes - 1, 3] = o, after
                     i, o = behind, after
                     continue
             out[o] = byte
