@@ -52,7 +52,7 @@ CASES = {
     "&eacute &bogus; &#0; &#xD800; &#x110000; & &; &#; &#x;": "&eacute &bogus; &#0; &#xD800; &#x110000; & &; &#; &#x;",
     "&amp;lt;b&amp;gt;": "&lt;b&gt;",
     # words
-    "_this_ and snake_case and __init__": " this  and snake case and   init  ",
+    "_this_ and snake_case and __init__": "_this_ and snake_case and __init__",
 }
 
 

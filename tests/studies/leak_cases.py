@@ -128,7 +128,7 @@ def documents(made: Sequence[Item], way: str, seed: int = 0) -> list[str]:
 
 
 def _cut(text: str) -> tuple[str, ...]:
-    return tuple(re.findall(r"\w+", unicodedata.normalize("NFKC", plain(text)).lower()))
+    return tuple(re.findall(r"[^\W_]+", unicodedata.normalize("NFKC", plain(text)).lower()))
 
 
 def _places(words: tuple[str, ...], size: int) -> Iterator[tuple[int, tuple[str, ...]]]:

@@ -11,7 +11,7 @@ from nearsame.arrow import Bytes, Int64s, Strings, strings
 from nearsame.kernels import normalise as kernels
 from nearsame.kernels import unicode
 
-__all__ = ["normalise"]
+__all__ = ["normalise", "normalised"]
 
 
 def normalise(column: pa.LargeStringArray, *, nfkc: bool, strip_accents: bool) -> pa.LargeStringArray:
@@ -30,13 +30,13 @@ def normalise(column: pa.LargeStringArray, *, nfkc: bool, strip_accents: bool) -
         return column
     mode = kernels.BOTH if nfkc and strip_accents else kernels.NFKC if nfkc else kernels.STRIP_ACCENTS
     texts = strings(column)
-    data, offsets = _normalised(texts, mode)
+    data, offsets = normalised(texts, mode)
     validity = pa.array(~texts.is_null).buffers()[1] if column.null_count else None
     return pa.LargeStringArray.from_buffers(len(column), pa.py_buffer(offsets), pa.py_buffer(data), validity)
 
 
-def _normalised(texts: Strings, mode: int) -> tuple[Bytes, Int64s]:
-    """(data, offsets) of the result: a buffer of the size of the input, which grows where that is too little."""
+def normalised(texts: Strings, mode: int) -> tuple[Bytes, Int64s]:
+    """(data, offsets) of some texts in one of the kernel's modes, in a buffer of their own."""
     num_rows = texts.offsets.size - 1
     size = int(texts.offsets[-1] - texts.offsets[0])
     out = np.empty(size + size // 16 + 64, np.uint8)

@@ -7,15 +7,15 @@ import numpy as np
 import pyarrow as pa
 
 from nearsame import arrow
-from nearsame.arrow import Bytes, Int64s
+from nearsame.arrow import Bytes, Int64s, Strings
 from nearsame.dataclass import dataclass
 from nearsame.forms.aligned import Aligned, align
-from nearsame.forms.normalise import normalise
-from nearsame.kernels.plain import plain as kernel
+from nearsame.forms.normalise import normalised
+from nearsame.kernels import plain as kernels
+from nearsame.kernels.normalise import NFKC
 
 __all__ = ["PlainText", "plain"]
 
-_LOW_LINE, _SPACE = np.uint8(0x5F), np.uint8(0x20)
 _NO_EDITS = np.empty((0, 4), np.int64)
 
 
@@ -26,29 +26,19 @@ def plain(column: pa.LargeStringArray) -> pa.LargeStringArray:
     ['five < [fifty]', None]
     """
     texts = arrow.strings(column)
-    data, ends, _ = _unmarked(texts, _NO_EDITS)
+    unmarked, _ = _unmarked(texts, _NO_EDITS)
+    data, ends = normalised(unmarked, NFKC)
+    kernels.end_words(data)
     validity = pa.array(~texts.is_null).buffers()[1] if column.null_count else None
-    unmarked = pa.LargeStringArray.from_buffers(len(column), pa.py_buffer(ends), pa.py_buffer(data), validity)
-    return _unlined(normalise(unmarked, nfkc=True, strip_accents=False))
+    return pa.LargeStringArray.from_buffers(len(column), pa.py_buffer(ends), pa.py_buffer(data), validity)
 
 
-def _unlined(column: pa.LargeStringArray) -> pa.LargeStringArray:
-    """A space for each `_` that was another character, or a reference."""
-    texts = arrow.strings(column)
-    lines = texts.data == _LOW_LINE
-    if not lines.any():
-        return column
-    data = np.where(lines, _SPACE, texts.data)
-    buffers = [column.buffers()[0], column.buffers()[1], pa.py_buffer(data)]
-    return pa.LargeStringArray.from_buffers(len(column), buffers[1], buffers[2], buffers[0], offset=column.offset)
-
-
-def _unmarked(texts: arrow.Strings, edits: Int64s) -> tuple[Bytes, Int64s, int]:
-    """(data, offsets) of what is read, and how many places changed: those for which there is room are in `edits`."""
+def _unmarked(texts: Strings, edits: Int64s) -> tuple[Strings, int]:
+    """Texts without their marks, and how many these were: those for which there is room are in `edits`."""
     out = np.empty(int(texts.offsets[-1] - texts.offsets[0]), np.uint8)
     ends = np.empty(texts.offsets.size, np.int64)
-    changes = kernel(texts.data, texts.offsets, out, ends, edits)
-    return out[: ends[-1]], ends, changes
+    changes = kernels.plain(texts.data, texts.offsets, out, ends, edits)
+    return Strings(arrow.frozen(out[: ends[-1]]), arrow.frozen(ends), texts.is_null), changes
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,17 +64,15 @@ class PlainText:
         (b'a fin', (array([6]), array([12])))
         """
         texts = arrow.strings(pa.array([text], pa.large_string()))
-        given = texts.data[texts.offsets[0] : texts.offsets[1]]
-        unmarked, _, changes = _unmarked(texts, _NO_EDITS)
+        unmarked, changes = _unmarked(texts, _NO_EDITS)
         edits = np.empty((changes, 4), np.int64)
         if changes:
             _unmarked(texts, edits)
-            edits[:, :2] -= texts.offsets[0]
-        normal = plain(pa.array([text], pa.large_string()))
-        data = arrow.strings(normal)
-        own = data.data[data.offsets[0] : data.offsets[1]]
-        aligned = None if np.array_equal(own, unmarked) else align(unmarked.tobytes().decode(), nfkc=True)
-        return cls(arrow.frozen(own), given, edits, aligned, unmarked)
+        data, _ = normalised(unmarked, NFKC)
+        is_nfkc = np.array_equal(data, unmarked.data)
+        kernels.end_words(data)
+        aligned = None if is_nfkc else align(unmarked.data.tobytes().decode(), nfkc=True)
+        return cls(arrow.frozen(data), texts.data, edits, aligned, unmarked.data)
 
     def original(self, starts: Int64s, ends: Int64s) -> tuple[Int64s, Int64s]:
         """From spans of bytes here (not empty) to spans of characters there: whole characters, whole marks within."""

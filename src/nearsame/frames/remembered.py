@@ -97,7 +97,7 @@ def remembered_in(session: Any, sources: Sequence[Any]) -> tuple[dict[int, tuple
         if not isinstance(source, str | os.PathLike):
             continue
         place = place_at(session, source)
-        stats = _json(place.inside(STATS)) if place.inside(FEATURES).exists() else None
+        stats = place.inside(STATS).read_json() if place.inside(FEATURES).exists() else None
         if isinstance(stats, dict) and isinstance(stats.get(ABOUT), dict):
             places[number] = place.inside(FEATURES), int(stats.get("kept", 0))
             told[os.fspath(source)] = stats[ABOUT]
@@ -115,11 +115,3 @@ def require_like(told: dict[str, Any], wanted: dict[str, Any]) -> None:
         if differing:
             message = f"{name}: its features were made with another {', '.join(differing)}"
             raise ConfigError(message, hint=f"Use the same settings, or compare with its documents: {name}/kept.")
-
-
-def _json(place: HadoopPlace) -> Any:
-    text = place.read_text()
-    try:
-        return None if text is None else json.loads(text)
-    except (RecursionError, ValueError):
-        return None

@@ -14,7 +14,7 @@ import numpy as np
 from nearsame.kernels._jit import jit, load64
 from nearsame.kernels.unicode import BACKWARD, BOUNDARY_SHIFT, DROPPED, INERT_SHIFT, RECORD_SHIFT
 
-__all__ = ["BOTH", "NFKC", "STRIP_ACCENTS", "normalise"]
+__all__ = ["BOTH", "NFKC", "STRIP_ACCENTS", "encode", "normalise"]
 
 NFKC, STRIP_ACCENTS, BOTH = range(3)  # the modes, as the table counts them
 
@@ -47,8 +47,8 @@ def _decode(data, i):
 
 
 @jit
-def _encode(c, out, o):
-    """Write a code point to out[o:], which has four bytes of room; returns where the next one goes."""
+def encode(c, out, o):
+    """Write a code point to out[o:], which has room for its bytes; returns where the next one goes."""
     if c < 0x80:
         out[o] = c
         return o + 1
@@ -238,7 +238,7 @@ def _row(data, start, end, mode, table, scratch, out, o):
         if o + 4 * n > out.size:
             return -1, scratch
         for k in range(n):
-            o = _encode(scratch[0, k], out, o)
+            o = encode(scratch[0, k], out, o)
     return o, scratch
 
 

@@ -1,8 +1,8 @@
 """Texts without the marks of HTML and Markdown, for those who look for words.
 
-1. Four things are read as what they stand for, wherever they are, so that a part of a text reads as it does in the
-   whole: a tag of HTML (nothing within a line, else a space), a character reference (its character), the address of a
-   Markdown link (nothing), and `_` (a space).
+1. Three things are read as what they stand for, wherever they are, so that a part of a text reads as it does in the
+   whole: a tag of HTML (nothing within a line, else a space), a character reference (its character), and the address of
+   a Markdown link (nothing).
 2. What could be meant otherwise stays: names that HTML does not know, `<` and `&` in formulas, calls like `a[i](x)`,
    and a tag in which a text could stand: a value of 32 bytes and more with white space or other letters than ASCII
    (but for classes, styles and drawings), or five words that are no values.
@@ -15,8 +15,9 @@ import numpy as np
 
 from nearsame.kernels._jit import jit, load64, store64
 from nearsame.kernels.elements import FACTOR, MASK, hash_of, listed
+from nearsame.kernels.normalise import encode
 
-__all__ = ["INLINE", "NAMES", "REFERENCES", "plain"]
+__all__ = ["INLINE", "NAMES", "REFERENCES", "end_words", "plain"]
 
 INLINE = (  # what stands in it goes on with the word before it
     "a abbr acronym b bdi bdo big cite code data del dfn em font i ins kbd mark q ruby s samp small span strike strong"
@@ -59,7 +60,7 @@ _WINDOWS[_WINDOWS == 0xFFFD] = np.arange(0x80, 0xA0)[_WINDOWS == 0xFFFD]
 _WINDOWS.flags.writeable = False
 
 _ONES, _TOPS = np.uint64(0x0101010101010101), np.uint64(0x8080808080808080)
-_AMPERSANDS, _ANGLES, _LOWS, _TWOS = (np.uint64(byte * 0x0101010101010101) for byte in (0x26, 0x3C, 0x5F, 2))
+_AMPERSANDS, _ANGLES, _BRACKETS = (np.uint64(byte * 0x0101010101010101) for byte in (0x26, 0x3C, 0x5D))
 _ZERO = np.uint64(0)
 _LONGEST = 2048
 _TEXT, _WORDS = 32, 5  # what may be a text: bytes of a value, words without one
@@ -226,32 +227,8 @@ def _reference(data, i, end):
 
 
 @jit
-def _write(point, out, o):
-    """A code point as UTF-8; where the next one goes."""
-    if point < 0x80:
-        out[o] = point
-        return o + 1
-    if point < 0x800:
-        out[o] = 0xC0 | point >> 6
-    else:
-        if point < 0x10000:
-            out[o] = 0xE0 | point >> 12
-        else:
-            out[o] = 0xF0 | point >> 18
-            out[o + 1] = 0x80 | point >> 12 & 0x3F
-            o += 1
-        out[o + 1] = 0x80 | point >> 6 & 0x3F
-        o += 1
-    out[o + 1] = 0x80 | point & 0x3F
-    return o + 2
-
-
-@jit
 def _edit(data, i, end, out, o):
     """What begins at i: behind it, and behind what is written for it; (i, o) where nothing is to be read otherwise."""
-    if data[i] == 95:  # _
-        out[o] = 32
-        return i + 1, o + 1
     if data[i] == 60:  # <
         behind, kind = _tag(data, i, end)
         if kind == _BREAK:
@@ -260,7 +237,7 @@ def _edit(data, i, end, out, o):
         return behind, o
     if data[i] == 38:  # &
         behind, point = _reference(data, i, end)
-        return (behind, _write(point, out, o)) if point > 0 else (i, o)
+        return (behind, encode(point, out, o)) if point > 0 else (i, o)
     behind = _address(data, i + 1, end) if i + 1 < end and data[i + 1] == 40 else i + 1  # ](
     if behind == i + 1:
         return i, o
@@ -270,15 +247,15 @@ def _edit(data, i, end, out, o):
 
 @jit
 def _has_mark(word):
-    """Whether one of eight bytes is & < ] or _ (the last two differ in one bit); may be wrong where one is not."""
-    ampersands, angles, lows = word ^ _AMPERSANDS, word ^ _ANGLES, (word | _TWOS) ^ _LOWS
-    found = (ampersands - _ONES) & ~ampersands | (angles - _ONES) & ~angles | (lows - _ONES) & ~lows
+    """Whether one of eight bytes is & < or ]; may be wrong where none is."""
+    ampersands, angles, brackets = word ^ _AMPERSANDS, word ^ _ANGLES, word ^ _BRACKETS
+    found = (ampersands - _ONES) & ~ampersands | (angles - _ONES) & ~angles | (brackets - _ONES) & ~brackets
     return found & _TOPS != _ZERO
 
 
 @jit
 def plain(data, offsets, out, ends, edits):
-    """Read some texts as what their marks stand for; how many of them are not of the length of what is read.
+    """Read some texts as what their marks stand for; how many there are.
 
     Args:
         data: uint8, the texts' UTF-8, read-only.
@@ -302,14 +279,12 @@ def plain(data, offsets, out, ends, edits):
             if i == end:
                 break
             byte = data[i]
-            if byte in (38, 60, 93, 95):  # & < ] _
+            if byte in (38, 60, 93):  # & < ]
                 behind, after = _edit(data, i, end, out, o)
                 if behind > i:
-                    if byte != 95:  # a space in its place moves nothing
-                        changes += 1
-                        if changes <= edits.shape[0]:
-                            edits[changes - 1, 0], edits[changes - 1, 1] = i, behind
-                            edits[changes - 1, 2], edits[changes - 1, 3] = o, after
+                    if changes < edits.shape[0]:
+                        edits[changes, 0], edits[changes, 1], edits[changes, 2], edits[changes, 3] = i, behind, o, after
+                    changes += 1
                     i, o = behind, after
                     continue
             out[o] = byte
@@ -317,3 +292,11 @@ def plain(data, offsets, out, ends, edits):
             o += 1
     ends[offsets.size - 1] = o
     return changes
+
+
+@jit
+def end_words(data):
+    """A space in place of each `_`, which ends a word here as other marks of Markdown do."""
+    for i in range(data.size):
+        if data[i] == 95:
+            data[i] = 32

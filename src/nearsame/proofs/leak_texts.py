@@ -24,17 +24,14 @@ Shingle = tuple[str, ...]
 Records = Iterable[tuple[str, int, Mapping[str, Any]]]  # source, position, record
 
 _CUT = Cut({"nfkc": True})
-_LOW_LINES = dict.fromkeys([ord("_"), 0xFE33, 0xFE34, 0xFE4D, 0xFE4E, 0xFE4F, 0xFF3F], " ")
+_LOW_LINES = dict.fromkeys(  # what is `_`, or becomes one in NFKC: it ends words
+    [ord("_"), 0xFE33, 0xFE34, 0xFE4D, 0xFE4E, 0xFE4F, 0xFF3F], " "
+)
 
 
 def words_of(text: str) -> tuple[str, ...]:
     """The words of a text."""
-    return tuple(_CUT.tokens(_unlined(plain(text))))
-
-
-def _unlined(text: str) -> str:
-    """The text with a space for each character that is `_`, or becomes one in NFKC."""
-    return text.translate(_LOW_LINES)
+    return tuple(_CUT.tokens(plain(text).translate(_LOW_LINES)))
 
 
 def shingles(words: Sequence[str], size: int) -> list[Shingle]:

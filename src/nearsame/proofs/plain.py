@@ -28,14 +28,14 @@ _TAG = re.compile(rb"<(/?)([A-Za-z][A-Za-z0-9]*+)((?:%s)*+)\s*+/?>" % _ATTRIBUTE
 _ATTRIBUTES = re.compile(_ATTRIBUTE)
 _ADDRESS = re.compile(rb"""\]\(((?:[^\s()<>\[\]]++|\([^\s()<>\[\]]*+\))*+)(?:\s++("[^"]*+"|'[^']*+'))?\s*+\)""")
 _REFERENCE = re.compile(rb"&(?:#([0-9]{1,7})|#[xX]([0-9a-fA-F]{1,7})|([A-Za-z][A-Za-z0-9]{0,9}));")
-_MARKS = re.compile(rb"[&<\]_]")
+_MARKS = re.compile(rb"[&<\]]")
 
 
 def plain(text: str) -> str:
     """The text without its marks.
 
     >>> plain("<b>fi</b>ve &lt; [fifty](http://x.org/y)<br>snake_case")
-    'five < [fifty] snake case'
+    'five < [fifty] snake_case'
     """
     data, read, at = text.encode("utf-8", "surrogatepass"), list[bytes](), 0
     while found := _MARKS.search(data, at):
@@ -48,8 +48,6 @@ def plain(text: str) -> str:
 def _read(data: bytes, at: int) -> tuple[int, bytes]:
     """What begins here: behind it, and what it stands for."""
     mark = data[at : at + 1]
-    if mark == b"_":
-        return at + 1, b" "
     if mark == b"<" and (tag := _TAG.match(data, at, at + _LONGEST)):
         name, attributes = tag[2].lower(), _ATTRIBUTES.findall(tag[3])
         bare = sum(not value for _, value in attributes)

@@ -5,6 +5,7 @@
 3. What Java says when something fails is an error that names the place.
 """
 
+import json
 import os
 import re
 from collections.abc import Iterator
@@ -146,6 +147,14 @@ class HadoopPlace:
                 return str(self.session._jvm.org.apache.commons.io.IOUtils.toString(stream, "UTF-8"))  # noqa: SLF001  (likewise)
             finally:
                 stream.close()
+
+    def read_json(self) -> Any:
+        """What a file of JSON says; None if there is none, or it is none."""
+        text = self.read_text()
+        try:
+            return None if text is None else json.loads(text)
+        except (RecursionError, ValueError):
+            return None
 
     def write_text(self, text: str) -> None:
         """Write a file in UTF-8, over one that is there."""

@@ -46,7 +46,7 @@ class Stored:
     def found(self, step: str) -> Any:
         """The frame of a step, if it is finished; else None."""
         place = self.place.inside(step)
-        finished = _json(place.inside(_FINISHED))
+        finished = place.inside(_FINISHED).read_json()
         return None if finished is None else whole(place, finished["rows"])
 
     def once(self, step: str, frame: Any) -> Any:
@@ -70,7 +70,7 @@ class Stored:
 
     def noted(self, name: str) -> Any:
         """What was noted; None where nothing was."""
-        return _json(self.place.inside(f"{name}.json"))
+        return self.place.inside(f"{name}.json").read_json()
 
     def note(self, name: str, content: Any) -> None:
         """Note something that is JSON."""
@@ -90,7 +90,7 @@ def whole(place: HadoopPlace, rows: int) -> Any:
 
 def kept_identity(place: HadoopPlace) -> dict[str, Any] | None:
     """What a folder is about; None where it does not say."""
-    identity = _json(place.inside(_RUN))
+    identity = place.inside(_RUN).read_json()
     return identity if isinstance(identity, dict) else None
 
 
@@ -101,11 +101,3 @@ def stamps(session: Any, roots: list[str]) -> list[list[Any]]:
         "path", "length", "concat('modified ', cast(modificationTime as string)) as time"
     )
     return sorted([*row] for row in files.collect())
-
-
-def _json(place: HadoopPlace) -> Any:
-    text = place.read_text()
-    try:
-        return None if text is None else json.loads(text)
-    except (RecursionError, ValueError):
-        return None
