@@ -16,11 +16,11 @@ from nearsame.kernels._jit import jit
 from nearsame.kernels.shingles import shingle
 from nearsame.kernels.tokens import fold, hash_tokens
 
-__all__ = ["FIELDS", "LeakRoom", "Sought", "fill_slots", "find", "pieces"]
+__all__ = ["FIELDS", "LeakRoom", "Sought", "fill_slots", "find", "mark_words", "pieces"]
 
 FIELDS = 5  # of what is found: document, text, distinct shingles, first token, the token behind the last
 
-_ONE, _SIX, _MASK, _ZERO = np.uint64(1), np.uint64(6), np.uint64(63), np.uint64(0)
+_ONE, _SIX, _TWELVE, _MASK = np.uint64(1), np.uint64(6), np.uint64(12), np.uint64(63)
 
 
 class Sought(NamedTuple):
@@ -29,7 +29,7 @@ class Sought(NamedTuple):
     Shingle i of the table stands in texts[starts[i]:starts[i + 1]], as their numbers[...].
     """
 
-    shift: np.uint64  # a shingle's bit of the filter is hash >> shift
+    shift: np.uint64  # a shingle's word of the filter is hash >> shift
     bits: UInt64s
     slots: npt.NDArray[np.int32]  # 0: free; else 1 + the shingle; a power of two of them
     hashes: UInt64s  # of the shingles
@@ -53,6 +53,19 @@ class LeakRoom(NamedTuple):
     touched: Int64s  # [texts] those that have a hit
     seen: Int64s  # [shingles of a text] how many are in the window; all zero between texts
     by_text: Int64s  # [2, any] place and number of the hits of one text after the other
+
+
+@jit
+def _marks(h):
+    """The three bits of a hash in its word of the filter."""
+    return (_ONE << (h & _MASK)) | (_ONE << ((h >> _SIX) & _MASK)) | (_ONE << ((h >> _TWELVE) & _MASK))
+
+
+@jit
+def mark_words(hashes, shift, bits):
+    """Mark each hash in a filter (uint64): three bits of the word that its upper bits number."""
+    for i in range(hashes.size):
+        bits[np.int64(hashes[i] >> shift)] |= _marks(hashes[i])
 
 
 @jit
@@ -99,12 +112,16 @@ def pieces(data, offsets, size, flags, keys, stops, stage1, stage2, bytes_, toke
 def _hits(found, num, sought, hits):
     """Write down the shingles that are looked for; returns (hits, texts touched)."""
     last = np.uint64(sought.slots.size - 1)
-    count = touched = 0
-    for place in range(num):
+    maybe = 0
+    for place in range(num):  # without a branch, so that many questions are under way at once
         h = found[place]
-        bit = h >> sought.shift
-        if (sought.bits[np.int64(bit >> _SIX)] >> (bit & _MASK)) & _ONE == _ZERO:
-            continue
+        marks = _marks(h)
+        hits.places[maybe] = place
+        maybe += sought.bits[np.int64(h >> sought.shift)] & marks == marks
+    count = touched = 0
+    for i in range(maybe):
+        place = hits.places[i]
+        h = found[place]
         at = h & last
         entry = np.int64(sought.slots[np.int64(at)])
         while entry != 0 and sought.hashes[entry - 1] != h:

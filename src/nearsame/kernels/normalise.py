@@ -11,7 +11,7 @@
 
 import numpy as np
 
-from nearsame.kernels._jit import jit, load64
+from nearsame.kernels._jit import jit, load64, store64
 from nearsame.kernels.unicode import BACKWARD, BOUNDARY_SHIFT, DROPPED, INERT_SHIFT, RECORD_SHIFT
 
 __all__ = ["BOTH", "NFKC", "STRIP_ACCENTS", "encode", "normalise"]
@@ -79,6 +79,12 @@ def _skip(data, i, end, flag, wanted, table):
     """The first character of data[i:end] whose entry has `flag` set unless that is `wanted`, or end."""
     while i < end:
         if data[i] < 0x80 and wanted:
+            while (
+                i + 32 <= end
+                and (load64(data, i) | load64(data, i + 8) | load64(data, i + 16) | load64(data, i + 24)) & _ASCII
+                == _ZERO
+            ):
+                i += 32
             while i + 8 <= end and load64(data, i) & _ASCII == _ZERO:
                 i += 8
             while i < end and data[i] < 0x80:
@@ -215,6 +221,20 @@ def _compose(points, classes, n, table):
 
 
 @jit
+def _copy(data, start, end, out, o):
+    """Copy data[start:end] to out[o:]; returns where it ends. The two are not the same memory."""
+    while start + 8 <= end:
+        store64(out, o, load64(data, start))
+        start += 8
+        o += 8
+    while start < end:
+        out[o] = data[start]
+        start += 1
+        o += 1
+    return o
+
+
+@jit
 def _row(data, start, end, mode, table, scratch, out, o):
     """Normalise data[start:end] into out[o:]; returns (where it ends, or -1 when there is no room, scratch)."""
     inert, boundary = 1 << (INERT_SHIFT + mode), 1 << (BOUNDARY_SHIFT + mode)
@@ -224,8 +244,7 @@ def _row(data, start, end, mode, table, scratch, out, o):
             i = _before(data, i)
         if o + i - start > out.size:
             return -1, scratch
-        out[o : o + i - start] = data[start:i]
-        o += i - start
+        o = _copy(data, start, i, out, o)
         if i == end:
             break
         start = _skip(data, i + _width(data[i]), end, boundary, False, table)

@@ -62,6 +62,7 @@ _WINDOWS.flags.writeable = False
 _ONES, _TOPS = np.uint64(0x0101010101010101), np.uint64(0x8080808080808080)
 _AMPERSANDS, _ANGLES, _BRACKETS = (np.uint64(byte * 0x0101010101010101) for byte in (0x26, 0x3C, 0x5D))
 _ZERO = np.uint64(0)
+_LOW_LINE, _SPACE = np.uint8(0x5F), np.uint8(0x20)
 _LONGEST = 2048
 _TEXT, _WORDS = 32, 5  # what may be a text: bytes of a value, words without one
 _NONE, _LINE, _BREAK = 0, 1, 2  # what a tag is
@@ -298,5 +299,5 @@ def plain(data, offsets, out, ends, edits):
 def end_words(data):
     """A space in place of each `_`, which ends a word here as other marks of Markdown do."""
     for i in range(data.size):
-        if data[i] == 95:
-            data[i] = 32
+        byte = data[i]
+        data[i] = _SPACE if byte == _LOW_LINE else byte

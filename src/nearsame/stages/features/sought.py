@@ -22,7 +22,6 @@ from nearsame.dataclass import dataclass
 from nearsame.forms.plain import plain
 from nearsame.kernels import leaks as kernel
 from nearsame.kernels import unicode
-from nearsame.kernels.auditing import mark_filter
 from nearsame.kernels.hashing import hash_keys
 from nearsame.recipes.leaks import LeakRule
 from nearsame.stages.features.words import join_words
@@ -33,7 +32,7 @@ FLAGS, KEYS = 0, hash_keys(0)  # words, whatever their case; which hash it is do
 SHARE, WHOLE, SHORT, PLAIN, COMMON = range(5)
 REASONS = {SHORT: "short", PLAIN: "plain", COMMON: "boilerplate"}
 
-_FILTER_BITS = 4  # bits of the filter for each shingle, as a power of two: one in sixteen of all others passes
+_FILTER_BITS = 3  # bits of the filter for each shingle, as a power of two: at most one in twenty of all others passes
 
 Words = tuple[bytes, ...]  # folded, in UTF-8
 
@@ -242,9 +241,9 @@ def _table(cut: _Cut, first: Sequence[int], kinds: Int64s, kept: _Shingles, rule
     order = np.argsort(hashes, kind="stable")
     is_first = _changes(hashes[order])
     distinct = arrow.frozen(hashes[order][is_first])
-    bits = max(int(distinct.size).bit_length() + _FILTER_BITS, 6)
-    shift, marks = np.uint64(64 - bits), np.zeros(1 << (bits - 6), np.uint64)
-    mark_filter(distinct, shift, marks)
+    bits = max(int(distinct.size).bit_length() + _FILTER_BITS - 6, 1)
+    shift, marks = np.uint64(64 - bits), np.zeros(1 << bits, np.uint64)
+    kernel.mark_words(distinct, shift, marks)
     slots = np.zeros(2 << int(distinct.size).bit_length(), np.int32)
     kernel.fill_slots(distinct, slots)
     num_tokens = np.array([cut.token_ends[text + 1] - cut.token_ends[text] for text in first], np.int64)
