@@ -30,6 +30,7 @@ from nearsame.kernels.stamps import Array
 __all__ = ["RankedSets", "by_size", "pairs_of_ranks", "stand_by_rank"]
 
 _AT_ONCE = 256  # entries of a bucket
+_HALF, _LOWER = np.int64(32), np.int64(0xFFFFFFFF)
 _SHORT = 64  # items of a set, on average, of which a copy costs little beside what comparing does
 
 
@@ -44,8 +45,7 @@ class RankedSets(NamedTuple):
     doc_buckets: npt.NDArray[np.int64]
     doc_places: npt.NDArray[np.int32]  # ascending for each document
     spans: npt.NDArray[np.int64]  # [buckets, 2]: where a bucket begins, and ends
-    ranks: npt.NDArray[np.int32]
-    standing: npt.NDArray[np.int32]  # what `deciding.standing` says of their places
+    members: npt.NDArray[np.int64]  # rank << 32 | what `deciding.standing` says of its place: one stream to read
     bits: npt.NDArray[np.uint64]  # [n, words]
     items: npt.NDArray[np.uint64]
 
@@ -62,10 +62,9 @@ def by_size(meeting: Meeting, bound: Bound, array: Array) -> RankedSets:
         gather(meeting.items, offsets[:-1], offsets[1:], docs, begins, items)
     spans = array(2 * (entries.bucket_starts.size - 1), np.int64).reshape(-1, 2)
     spans[:] = entries.bucket_starts[:-1, None]
-    ranks, standings = (array(entries.doc_buckets.size, np.int32) for _ in range(2))
-    bits = meeting.bits(array, sets=True)[docs]
+    members, bits = array(entries.doc_buckets.size, np.int64), meeting.bits(array, sets=True)[docs]
     sets = begins, by_rank.astype(np.int32), firsts
-    ranked = RankedSets(docs, *sets, *entries[1:4], spans, ranks, standings, bits, frozen(items))
+    ranked = RankedSets(docs, *sets, *entries[1:4], spans, members, bits, frozen(items))
     stand_by_rank(ranked, bound)
     return ranked
 
@@ -73,7 +72,7 @@ def by_size(meeting: Meeting, bound: Bound, array: Array) -> RankedSets:
 @jit
 def stand_by_rank(ranked, bound):
     """Write each document, by rank, into the buckets that a larger one finds it by."""
-    docs, _, sizes, _, doc_starts, doc_buckets, doc_places, spans, ranks, standings, _, _ = ranked
+    docs, _, sizes, _, doc_starts, doc_buckets, doc_places, spans, members, _, _ = ranked
     for rank in range(docs.size):
         d, size = docs[rank], np.int64(sizes[rank])
         for e in range(doc_starts[d], doc_starts[d + 1]):
@@ -82,7 +81,7 @@ def stand_by_rank(ranked, bound):
                 break
             bucket = doc_buckets[e]
             at = spans[bucket, 1]
-            ranks[at], standings[at] = rank, stands
+            members[at] = (rank << _HALF) | stands
             spans[bucket, 1] = at + 1
 
 
@@ -105,7 +104,7 @@ def pairs_of_ranks(low, high, ranked, items, offsets, bound, stamps, out, work):
     """
     filled = 0
     chosen = np.empty(_AT_ONCE, np.int64)
-    docs, begins, sizes, firsts, doc_starts, doc_buckets, doc_places, spans, ranks, standings, bits, sets = ranked
+    docs, begins, sizes, firsts, doc_starts, doc_buckets, doc_places, spans, members, bits, sets = ranked
     for rank in range(low, high):
         d, begin, size = docs[rank], begins[rank], np.int64(sizes[rank])
         before = filled
@@ -118,14 +117,14 @@ def pairs_of_ranks(low, high, ranked, items, offsets, bound, stamps, out, work):
                 break
             end = rank if stands >= size else np.int64(firsts[stands + 1])
             start, stop = spans[doc_buckets[e], 0], spans[doc_buckets[e], 1]
-            start = first_at_least(ranks, start, stop, first)
-            stop = first_at_least(ranks, start, stop, end)
+            start = first_at_least(members, start, stop, first << _HALF)
+            stop = first_at_least(members, start, stop, end << _HALF)
             met += stop - start
             for few in range(start, stop, _AT_ONCE):
                 num_chosen = 0
                 for m in range(few, min(few + _AT_ONCE, stop)):  # most are refused, unforeseeably: so without a branch
-                    chosen[num_chosen] = ranks[m]
-                    num_chosen += standings[m] >= size
+                    chosen[num_chosen] = members[m] >> _HALF
+                    num_chosen += members[m] & _LOWER >= size
                 for number in range(num_chosen):
                     other = chosen[number]
                     if stamps[other] == rank + 1:

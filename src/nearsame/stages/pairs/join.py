@@ -23,7 +23,7 @@ __all__ = ["AllPairs", "JoinedPairs", "found_in", "grouped", "in_rows"]
 
 _BLOCK = 4096
 _ROOM = 1 << 14
-_SAMPLED, _RUN = 256, 8  # a prediction looks at so many runs of so many documents
+_SAMPLED, _RUN = 128, 8  # a prediction looks at so many runs of so many documents
 _ENOUGH = 1 << 22  # comparisons, and so pairs: a template may have 100,000 for each document
 
 
