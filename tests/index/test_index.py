@@ -12,6 +12,7 @@ import nearsame as ns
 from nearsame.engines.space import least_memory
 from nearsame.index import asking, gathering
 from nearsame.index import documents as sourced
+from nearsame.index.facets import DigestFacet
 from nearsame.stores import sqlite_rows
 from tests.oracle.measures import jaccard
 from tests.oracle.shingles import features
@@ -694,3 +695,18 @@ def test_a_question_looks_up_no_key_of_a_digest_where_sets_have_one(tmp_path, mo
         assert [] == index.query("nothing that is there has anything in common with this")
         assert [1 + 16] == sizes
         assert ("minhash", "bytes", "text") == index.query(ROSE)[0].found_by
+
+
+def test_a_question_digests_a_text_only_where_something_is_equal_to_it(tmp_path, monkeypatch):
+    """What is not equal as a set is not equal as a text."""
+    digested = []
+    items = DigestFacet.items
+    monkeypatch.setattr(DigestFacet, "items", lambda self, inputs: digested.append(self) or items(self, inputs))
+    with ns.Index.create(tmp_path / "a.ns", method=[ns.MinHash(threshold=0.3), "digest"]) as index:
+        index.add({"id": "a", "text": ROSE})
+        digested.clear()
+        assert [] == index.query("nothing that is there has anything in common with this")
+        assert ["a"] == [match.id for match in index.query(EDITED)]
+        assert not digested
+        assert ("minhash", "bytes", "text") == index.query(ROSE)[0].found_by
+        assert len(digested) == 2

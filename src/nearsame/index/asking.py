@@ -77,16 +77,18 @@ def asked(
 def answers(reader: Reader, blobs: Blobs | WholeBlob, wanted: Wanting) -> list[Matches]:
     """What resembles each document."""
     facets = wanted.facets
-    resembling = look_up(reader, facets, ask(facets, blobs.of(wanted.searched), wanted.searched), wanted.enough)
+    questions = ask(facets, blobs.of(wanted.searched), wanted.searched)
+    resembling = look_up(reader, facets, questions, wanted.enough)
     few = _few(reader, wanted) if resembling.is_cut.any() else None
     chosen = [
         (few, False) if is_cut and few is not None else (_rows(resembling, at, wanted), is_cut)
         for at, is_cut in enumerate(resembling.is_cut.tolist())
     ]
-    whole = iter(blobs.whole([at for at, (rows, _) in enumerate(chosen) if rows]))
+    equal = [at for at, (rows, _) in enumerate(chosen) if rows and resembling.has_equal(at)]
+    whole = dict(zip(equal, blobs.whole(equal) if equal else [], strict=True))  # by all other facets nothing else is alike
     found: list[Matches] = []
-    for rows, is_cut in chosen:
-        evidence = evidence_of(facets, next(whole), rows) if rows else []
+    for at, (rows, is_cut) in enumerate(chosen):
+        evidence = evidence_of(facets, whole.get(at, questions.blobs[at]), rows) if rows else []
         matches = matches_of(facets, rows, evidence, wanted.limit, is_cut=is_cut, but=wanted.but)
         matches.recall = wanted.recall
         found.append(matches)

@@ -94,6 +94,10 @@ class Resembling:
         """All that resemble a document, each once."""
         return list(dict.fromkeys(hit.number for hits in self.hits[at] for hit in hits))
 
+    def has_equal(self, at: int) -> bool:
+        """Whether anything is equal to a document for some facet: without that, it is for no stricter one."""
+        return any(hit.value == 1 for hits in self.hits[at] for hit in hits)
+
 
 def ask(facets: Sequence[Facet], blobs: Sequence[bytes], searched: Sequence[int] | None = None) -> Questioned:
     """Make ready to ask about documents, by some facets or all of them."""
