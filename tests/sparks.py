@@ -31,7 +31,7 @@ CONF = {
     "spark.driver.memory": "1g",
     # Java's second compiler pays off after minutes; a collector with threads of its own takes cores from other workers.
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
-    "spark.sql.shuffle.partitions": "3",
+    "spark.sql.shuffle.partitions": "2",
     "spark.sql.warehouse.dir": "/nonexistent",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",

@@ -10,61 +10,61 @@ TEXTS = ["a b c d e f", "a b c d e f", "g h i j k l", "g h i j k l"]
 
 
 @pytest.fixture
-def spark(monkeypatch):
+def script(monkeypatch):
     """Benchmarks are scripts that import each other from their own folder."""
     monkeypatch.syspath_prepend(Path(__file__).resolve().parents[2] / "bench")
-    import spark as script
+    import spark
 
-    return script
+    return spark
 
 
-def seen(spark, seconds, answer, **more):
+def seen(script, seconds, answer, **more):
     """One run."""
     run = {"seconds": seconds, "task_seconds": 3.6, "shuffle_bytes": 4000, "answer": answer, "said": {}, **more}
-    return spark.Seen([run])
+    return script.Seen([run])
 
 
-def test_recall_and_precision_are_of_pairs(spark):
+def test_recall_and_precision_are_of_pairs(script):
     """Whichever way round a pair is told; ours is what others are compared with."""
     found = {
-        "nearsame jaccard": seen(spark, 2.0, [[0, 1], [3, 2]]),
-        "MLlib, 2 tables": seen(spark, 30.0, [[0, 1], [0, 2]]),
+        "nearsame jaccard": seen(script, 2.0, [[0, 1], [3, 2]]),
+        "MLlib, 2 tables": seen(script, 30.0, [[0, 1], [0, 2]]),
     }
-    ours, theirs = spark.peer_rows(found, len(TEXTS), frozenset(KNOWN[1]))
+    ours, theirs = script.peer_rows(found, len(TEXTS), frozenset(KNOWN[1]))
     assert ("nearsame jaccard", "2.00", "2", "0.0", "2", "100.00%", "100.00%", "") == ours
     assert ("MLlib, 2 tables", "30.00", "0", "0.0", "2", "50.00%", "50.00%", "15.0") == theirs
 
 
-def test_costs_are_measured_figures_multiplied(spark):
+def test_costs_are_measured_figures_multiplied(script):
     """4 kB and 3.6 s for 1 MB are 4 GB and 1,000 hours for a terabyte: no more is claimed."""
     said = {"features": 1000}
-    found = {f"{method}, {spark.AT_SCALE}": seen(spark, 2.0, [], said=said) for method in spark.METHODS}
-    rows = spark.cost_rows(found, 500, 1_000_000)
+    found = {f"{method}, {script.AT_SCALE}": seen(script, 2.0, [], said=said) for method in script.METHODS}
+    rows = script.cost_rows(found, 500, 1_000_000)
     assert ("minhash, 1 TB, 0.5 billion documents", "0.01", "1.01", "1,000", "15.6", "2.0", "0.2") == rows[0]
     assert ("minhash, 100 TB, 50.0 billion documents", "1.20", "101.20", "100,000", "1,562.5", "195.3", "24.4") == rows[
         1
     ]
-    assert "All below is an estimate" in spark.cost_text(found, 500, 1_000_000)
+    assert "All below is an estimate" in script.cost_text(found, 500, 1_000_000)
 
 
-def test_a_ratio_is_to_one_machine(spark):
+def test_a_ratio_is_to_one_machine(script):
     """Of the same method, in the same run; a prediction stands where the run made one."""
     foretold = {"predicted": {"minhash": {"bytes": 5_000_000}}}
     room = {"said": {"room": {"shuffle": foretold}, "recipe": {"method": "minhash"}}}
     found = {}
-    for method in spark.METHODS:
-        found[f"{method}, one machine"] = seen(spark, 2.0, [[1, 0], [3, 2]])
-        found[f"{method}, Spark"] = seen(spark, 9.0, [[1, 0], [3, 2]], **room)
-        found[f"{method}, {spark.AT_SCALE}"] = seen(spark, 20.0, [[1, 0], [3, 2]], **room)
-    one, other, scaled, *_ = spark.overhead_rows(found, TEXTS, spark.truth.Truth(*KNOWN))
+    for method in script.METHODS:
+        found[f"{method}, one machine"] = seen(script, 2.0, [[1, 0], [3, 2]])
+        found[f"{method}, Spark"] = seen(script, 9.0, [[1, 0], [3, 2]], **room)
+        found[f"{method}, {script.AT_SCALE}"] = seen(script, 20.0, [[1, 0], [3, 2]], **room)
+    one, other, scaled, *_ = script.overhead_rows(found, TEXTS, script.truth.Truth(*KNOWN))
     assert ("minhash, one machine", "2.00", "1.0", "", "", "", "", "2", "100.00%", "100.00%") == one
     assert ("minhash, Spark, as at scale", "20.00", "10.0") == scaled[:3]
     assert ("minhash, Spark", "9.00", "4.5", "3.6", "0.0", "5.0", "1,000", "2", "100.00%", "100.00%") == other
 
 
-def test_the_other_way_to_count_is_held_against_the_join(spark):
+def test_the_other_way_to_count_is_held_against_the_join(script):
     """Bytes a document, and how many times those of the whole join."""
-    found = {"jaccard, Spark": seen(spark, 2.0, []), spark.COUNTS: seen(spark, 5.0, [], shuffle_bytes=10_000)}
-    said = spark.counts_text(found, 10)
+    found = {"jaccard, Spark": seen(script, 2.0, []), script.COUNTS: seen(script, 5.0, [], shuffle_bytes=10_000)}
+    said = script.counts_text(found, 10)
     assert "1,000 bytes a document" in said
     assert "2.5 times what the whole exact join" in said

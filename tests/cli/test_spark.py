@@ -161,7 +161,7 @@ def test_a_run_writes_a_folder_and_the_summary(source, tmp_path):
     assert "--overwrite" in again.stderr
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_recall_that_is_too_low_is_an_exit_code(tmp_path):
     """Half of the pairs have no band in common; the folder is written, and the summary tells.
 
@@ -199,8 +199,9 @@ def test_a_source_that_is_not_there_is_one_line(tmp_path):
     assert ["error", "hint"] == [line.split(":")[0] for line in done.stderr.splitlines()]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("debug", [(), ("--debug",)])
+@pytest.mark.parametrize(
+    "debug", [pytest.param((), marks=pytest.mark.slow), pytest.param(("--debug",), marks=pytest.mark.long)]
+)
 def test_results_that_are_too_large_are_one_line(debug, source, tmp_path):
     """With the setting to raise; what Java says of it is shown where it is asked for."""
     limit = ("--conf", "spark.driver.maxResultSize=1k")
@@ -229,7 +230,7 @@ def test_a_file_that_is_cut_is_left_out(tmp_path):
     assert record["source"].endswith("b.parquet")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_file_that_is_cut_is_one_line_where_that_is_strict(tmp_path):
     """With its name."""
     pq.write_table(pa.table({"text": [each["text"] for each in documents()]}), tmp_path / "a.parquet")

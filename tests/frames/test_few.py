@@ -54,7 +54,7 @@ def engines(spark):
     "settings",
     [
         {"keep": "max:quality, newest:on, longest", "higher": "0.95"},
-        {"method": ns.MinHash(verify="estimate"), "group_by": "lang"},
+        pytest.param({"method": ns.MinHash(verify="estimate"), "group_by": "lang"}, marks=pytest.mark.long),
     ],
     ids=["keep", "groups"],
 )
@@ -64,12 +64,18 @@ def test_what_goes_is_what_the_cluster_removes(engines, settings):
     assert {} == difference(here, cluster)
 
 
-def test_pairs_are_those_of_the_cluster(engines):
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"against": _documents().slice(3), "method": ns.ModP(modulus=2, floor=1)},
+        pytest.param({"identical": "star"}, marks=pytest.mark.long),
+    ],
+    ids=["two sides", "stars"],
+)
+def test_pairs_are_those_of_the_cluster(engines, settings):
     """Of two sides, and as stars."""
-    documents = _documents()
-    for settings in ({"against": documents.slice(3), "method": ns.ModP(modulus=2, floor=1)}, {"identical": "star"}):
-        here, cluster = (listed(ask, documents, ties=None, **settings) for ask in engines)
-        assert {} == difference(here, cluster)
+    here, cluster = (listed(ask, _documents(), ties=None, **settings) for ask in engines)
+    assert {} == difference(here, cluster)
 
 
 def test_statistics_and_what_is_written_are_those_of_the_cluster(spark, tmp_path):

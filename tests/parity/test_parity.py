@@ -159,9 +159,14 @@ def test_dedup_of_every_method(place, method, spark_with):
     same(ask, mixed(), method=recipe, order_column="shown")
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(
+    "way", [pytest.param(way, marks=pytest.mark.long if way == "in rounds" else []) for way in WAYS]
+)
 def test_a_second_measure_by_every_way(way, spark_with):
-    """Letters travel with the sets: to list pairs, and to decide with and without chains."""
+    """Letters travel with the sets: to list pairs, and to decide with and without chains.
+
+    The way with a small table decides in rounds, too.
+    """
     method, ask = VARIANTS["jaccard confirmed by edits"], spark_with(**WAYS[way])
     expected = listed(local, small(), method=method)
     assert {} == difference(expected, listed(ask, small(), method=method))
@@ -170,23 +175,25 @@ def test_a_second_measure_by_every_way(way, spark_with):
         same(ask, small(), method=method, clusters=clusters, order_column="number")
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(
+    "method",
+    [
+        pytest.param(name, marks=[] if name in ("jaccard", "minhash", "simhash", "hyperplane") else pytest.mark.long)
+        for name in METHODS
+    ],
+)
 def test_pairs_of_every_method(method, spark_with):
-    """All of them, none twice."""
+    """All of them, none twice; each kind of keys has a method that is not long (the one in another is usual)."""
     expected = listed(local, mixed(), method=METHODS[method])
     assert {} == difference(expected, listed(spark_with("7 partitions"), mixed(), method=METHODS[method]))
     assert expected
 
 
-@pytest.mark.parametrize(
-    "way",
-    [
-        pytest.param(way, id=name, marks=[] if way is ROUNDS else pytest.mark.long)
-        for name, way in {**WAYS, "in rounds to the end": ALL_ROUNDS}.items()
-    ],
-)
+@pytest.mark.long
+@pytest.mark.parametrize("way", {**WAYS, "in rounds to the end": ALL_ROUNDS})
 def test_wherever_spark_decides(way, spark_with):
     """By the driver, in rounds or in order: the same keepers and witnesses."""
+    way = {**WAYS, "in rounds to the end": ALL_ROUNDS}[way]
     same(spark_with("skewed, some empty", **way), mixed(), method=METHODS["jaccard"], order_column="shown")
 
 

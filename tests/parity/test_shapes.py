@@ -15,6 +15,7 @@ SETS = 2_000  # a tenth of the fewest that `scripts/bench joins` makes
 SHAPES = (
     "AOL", "BMS-POS", "DBLP", "ENRON", "FLICKR", "KOSARAK", "LIVEJ", "NETFLIX", "ORKUT", "SPOTIFY", "UNIFORM", "ZIPF",
 )  # fmt: skip
+EXTREMES = ("AOL", "NETFLIX", "UNIFORM")  # the shortest sets, the longest, and of the fewest items
 
 
 @pytest.fixture
@@ -24,7 +25,9 @@ def joins(monkeypatch: pytest.MonkeyPatch) -> Any:
     return import_module("joins")
 
 
-@pytest.mark.parametrize("name", SHAPES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[] if name in EXTREMES else pytest.mark.long) for name in SHAPES]
+)
 def test_a_shape_of_the_literature_is_joined_on_spark(name: str, joins: Any, spark: Any) -> None:
     """At both thresholds."""
     sets = joins.made(joins.SHAPES[name], SETS)

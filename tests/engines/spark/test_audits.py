@@ -52,7 +52,7 @@ def test_every_method_that_can_be_audited(spark, method, settings):
     assert there.with_partner > 20
 
 
-@pytest.mark.parametrize("within", [True, False])
+@pytest.mark.parametrize("within", [pytest.param(True, marks=pytest.mark.long), False])
 def test_only_the_judged_side_is_asked_about(spark, within):
     """And what resembles the other side only counts as the run has it."""
     table = corpus(7)
@@ -60,7 +60,11 @@ def test_only_the_judged_side_is_asked_about(spark, within):
     assert here == there
 
 
-@pytest.mark.parametrize("method", [COARSE, ns.ModP(threshold=0.6, shingle_size=2)], ids=["minhash", "modp"])
+@pytest.mark.parametrize(
+    "method",
+    [COARSE, pytest.param(ns.ModP(threshold=0.6, shingle_size=2), marks=pytest.mark.long)],
+    ids=["minhash", "modp"],
+)
 def test_of_a_list_the_recall_of_its_pairs_is_measured(spark, method):
     """The share of the true pairs that are listed, as on one machine."""
     here = ns.pairs(corpus(), method=method, audit=True)

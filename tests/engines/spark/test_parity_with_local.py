@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 import nearsame as ns
@@ -131,12 +132,7 @@ def test_groups_are_the_same_on_both_engines(spark, name, group_by):
 
 
 @pytest.mark.parametrize(
-    "keep",
-    [
-        "longest",
-        *(pytest.param(each, marks=pytest.mark.long) for each in ("shortest", "min:n")),
-        "max:n",
-    ],
+    "keep", ["longest", *(pytest.param(each, marks=pytest.mark.long) for each in ("shortest", "min:n", "max:n"))]
 )
 def test_priority_is_the_same_on_both_engines(spark, keep):
     """Whatever decides who stays, nulls last and ties by id and text."""
@@ -207,11 +203,16 @@ def test_decisions_about_documents_that_met_nobody_are_not_obeyed(spark):
     there.release()
 
 
-@pytest.mark.parametrize("driver_bytes", [0, "64 MB"])
-def test_what_people_have_decided_is_obeyed_on_both_engines(spark, driver_bytes, tmp_path):
-    """Copies of one text that are apart, a chosen one, a document that is called by its row; counted alike."""
+def judged() -> Rows:
+    """Five documents that are the same, or nearly."""
     text = "one two three four five six seven eight nine ten"
-    rows = [{"id": name, "text": f"{text} {'more' * (name > 'c')}", "n": 0} for name in "abcde"]
+    return [{"id": name, "text": f"{text} {'more' * (name > 'c')}", "n": 0} for name in "abcde"]
+
+
+@pytest.mark.parametrize("driver_bytes", [0, pytest.param("64 MB", marks=pytest.mark.long)])
+def test_what_people_have_decided_is_obeyed_on_both_engines(spark, driver_bytes, tmp_path):
+    """Copies of one text that are apart, and a chosen one; counted alike."""
+    rows = judged()
     decided = [("a", "b", "no", ""), ("a", "e", "yes", "e"), ("d", "x", "no", "")]
     (tmp_path / "decided.tsv").write_text("id1\tid2\tlabel\tkeep\n" + "".join("\t".join(one) + "\n" for one in decided))
     asked = {"method": ns.Jaccard(threshold=0.5), "decisions": tmp_path / "decided.tsv"}
@@ -223,19 +224,28 @@ def test_what_people_have_decided_is_obeyed_on_both_engines(spark, driver_bytes,
     assert ["x"] == there.stats.decisions["lost_ids"]
     with pytest.raises(ns.OutputError, match=r"decided\.tsv"):
         there.write(tmp_path, overwrite=True)
-    nameless = frame(spark, [{**row, "id": None, "n": at} for at, row in enumerate(rows)])
-    one, other = (
-        row["row"] for row in ns.dedup(nameless, method=asked["method"], engine=engine).removals.collect()[:2]
-    )
-    apart = [{"id1": str(one), "id2": str(other), "label": "no"}]
-    found = ns.dedup(nameless, method=asked["method"], decisions=apart, engine=engine)
-    assert (1, 0) == (found.stats.decisions["apart"], found.stats.decisions["lost"])
-    found.release()
     there.release()
 
 
-@pytest.mark.parametrize("driver_bytes", [0, "64 MB"])
-@pytest.mark.parametrize("clusters", ["greedy", "components"])
+def test_a_document_without_an_id_is_called_by_its_row_where_people_decide(spark):
+    """As the list of removals has it."""
+    nameless = frame(spark, [{**row, "id": None, "n": at} for at, row in enumerate(judged())])
+    asked = {"method": ns.Jaccard(threshold=0.5), "engine": ns.Spark(spark)}
+    one, other = (row["row"] for row in ns.dedup(nameless, **asked).removals.collect()[:2])
+    found = ns.dedup(nameless, decisions=[{"id1": str(one), "id2": str(other), "label": "no"}], **asked)
+    assert (1, 0) == (found.stats.decisions["apart"], found.stats.decisions["lost"])
+    found.release()
+
+
+@pytest.mark.parametrize(
+    ("clusters", "driver_bytes"),
+    [
+        ("greedy", "64 MB"),
+        ("components", 0),
+        pytest.param("greedy", 0, marks=pytest.mark.long),
+        pytest.param("components", "64 MB", marks=pytest.mark.long),
+    ],
+)
 def test_a_copy_told_apart_from_one_of_the_against_side_meets_the_others(spark, clusters, driver_bytes):
     """As on one machine, with the similarity to the one that removes it."""
     whole = "one two three four five six seven eight nine ten"
@@ -255,11 +265,20 @@ def test_a_copy_told_apart_from_one_of_the_against_side_meets_the_others(spark, 
 
 
 @pytest.mark.few
-@pytest.mark.parametrize("apart", [[], [("a", "b")], [("a", "c")], [("b", "z")], [("d", "z"), ("x", "z")]])
-def test_layers_obey_what_people_have_decided_on_both_engines(spark, apart):
+@pytest.mark.parametrize(
+    ("apart", "of_python"),
+    [
+        ([], False),
+        ([("a", "b")], False),
+        ([("a", "c")], False),
+        ([("b", "z")], False),
+        ([("d", "z"), ("x", "z")], True),
+    ],
+)
+def test_layers_obey_what_people_have_decided_on_both_engines(spark, apart, of_python):
     """`use=` on the driver: in each layer, handed on to the document that one went for, counted alike.
 
-    Spark does not know how large a frame of Python rows is, which is no reason to refuse it.
+    Spark does not know how large a frame of Python rows is, so the cluster decides about that one.
     """
     text = " ".join(f"word{n}" for n in range(60))
     urls = ["https://z.org/", "https://a.org/", "http://a.org/?utm_source=mail", "https://c.org/", "https://d.org/"]
@@ -269,8 +288,12 @@ def test_layers_obey_what_people_have_decided_on_both_engines(spark, apart):
     told.append({"id1": "c", "id2": "z", "keep": "c"})
     asked = {"use": "url,digest,text", "decisions": told}
     here = ns.dedup([dict(zip(("id", "url", "text"), row, strict=True)) for row in rows], ties="content", **asked)
-    there = ns.dedup(spark.createDataFrame(rows, "id string, url string, text string"), engine=ns.Spark(spark), **asked)
+    columns = dict(zip(("id", "url", "text"), map(list, zip(*rows, strict=True)), strict=True))
+    schema = "id string, url string, text string"
+    given = spark.createDataFrame(rows, schema) if of_python else spark.createDataFrame(pa.table(columns))
+    there = ns.dedup(given, engine=ns.Spark(spark), **asked)
     assert decisions(here.removals) == decisions(there.removals)
+    assert of_python == (there.stats.room.get("documents") != "driver")
     assert here.stats.decisions == there.stats.decisions
     assert len(told) == there.stats.decisions["read"]
     there.release()
