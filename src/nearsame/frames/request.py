@@ -92,7 +92,7 @@ class Request:
 
     def dedup(self, source: Any, against: Any, keep: Keep, settings: dict[str, Any]) -> Result:
         """Near-duplicates, and which of them stay."""
-        with self._verbs(source) as verbs:
+        with self._verbs(source, against) as verbs:
             read = self._read(verbs, source, against, keep, settings.get("group_by"))
             found, read = self._by_one_machine(read)
             if found is not None:
@@ -105,7 +105,7 @@ class Request:
 
     def pairs(self, source: Any, against: Any, keep: Keep, settings: dict[str, Any], most: int) -> Pairs:
         """Every verified pair, at most so many; more than `most` is an error."""
-        with self._verbs(source) as verbs:
+        with self._verbs(source, against) as verbs:
             read = self._read(verbs, source, against, keep)
             found, read = self._by_one_machine(read)
             if found is not None:
@@ -137,7 +137,7 @@ class Request:
             return law(run.state, *asked, **settings)
 
     @contextmanager
-    def _verbs(self, source: Any) -> Iterator[Verbs]:
+    def _verbs(self, source: Any, against: Any = None) -> Iterator[Verbs]:
         """The verbs of one run: what they keep is given back if it fails, and what they shuffled is reported.
 
         Raises:
@@ -145,7 +145,7 @@ class Request:
         """
         if source is None:
             raise SourceError("source=None is nothing to read", hint="Give a DataFrame or a path.")
-        verbs = Verbs(self.engine, self.engine.connected())
+        verbs = Verbs(self.engine, self.engine.connected(*several(source), *several(against)))
         self.clock.around = partial(described, verbs.session)
         with plainly(), described(verbs.session, "reading"):
             verbs.tell_shuffled()

@@ -31,7 +31,10 @@ def folder(tmp_path):
     return home
 
 
-@pytest.mark.parametrize("how", ["cut", "no Parquet", "empty"])
+FEW = pytest.mark.few  # what can be read is known before anybody decides where the work is done
+
+
+@pytest.mark.parametrize("how", ["cut", *(pytest.param(how, marks=FEW) for how in ("no Parquet", "empty"))])
 def test_a_file_that_cannot_be_read_is_left_out_and_counted(how, folder, spark):
     """As on one machine; with `strict` it is an error with its name."""
     whole = (folder / "day=1" / "a.parquet").read_bytes()
@@ -66,7 +69,9 @@ def test_the_text_is_settled_from_all_files(kind, tmp_path, spark):
             ns.dedup(str(source), engine=ns.Spark(spark))
 
 
-@pytest.mark.parametrize("source", ["in", "i*", "in/day=*", "in/day=*/*.parquet"])
+@pytest.mark.parametrize(
+    "source", ["in", *(pytest.param(source, marks=FEW) for source in ("i*", "in/day=*", "in/day=*/*.parquet"))]
+)
 def test_folders_whose_files_differ_keep_what_their_names_say(source, folder, spark):
     """A column for each partition, where Spark makes one if all files have the same columns."""
     same = spark.read.parquet(f"{folder.parent}/{source}")
@@ -79,6 +84,7 @@ def test_folders_whose_files_differ_keep_what_their_names_say(source, folder, sp
     found.release()
 
 
+@FEW
 def test_files_of_several_types_are_read_each_as_it_is(tmp_path, spark):
     """A column that is a number here and a string there holds strings."""
     home = tmp_path / "in"
@@ -105,6 +111,7 @@ def packed(home, name, prefix, num):
     return plain
 
 
+@FEW
 @pytest.mark.parametrize("ending", ["jsonl.gz", "csv.bz2"])
 def test_packed_files_that_break_off_are_left_out_and_counted(ending, tmp_path, spark):
     """Each of them, with the reason that one machine gives; what is empty has nothing to leave out."""

@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 
 import nearsame as ns
+from nearsame.engines.spark import settings
 from nearsame.engines.spark.plans import changing
 from nearsame.engines.spark.verbs import Verbs
+from tests import sparks
 from tests.engines.spark.test_parity_with_local import corpus, decisions, frame
 
 pytestmark = [  # pyspark leaves the sockets of what it fetched to the garbage collector
@@ -31,6 +33,11 @@ def setting(spark):
     yield given
     for name, value in before.items():
         spark.conf.unset(name) if value is None else spark.conf.set(name, value)
+
+
+def _of_connect(kind):
+    """What can be seen of a session or a frame of Spark Connect without its packages."""
+    return type("OfConnect", (), {"__module__": f"pyspark.sql.connect.{kind}", "mapInArrow": None})()
 
 
 def _texts(spark, *columns):
@@ -99,12 +106,24 @@ def test_a_stream_is_refused(spark):
     [
         ("local[2]", "session='local\\[2\\]' is not a SparkSession"),
         (SimpleNamespace(sparkContext=SimpleNamespace(_jsc=None)), "the Spark session has been stopped"),
+        (_of_connect("session"), "a session of Spark Connect cannot broadcast tables to Python functions"),
     ],
 )
 def test_what_is_no_session_that_runs_is_refused(spark, session, message):
     """With what to give instead."""
     with pytest.raises(ns.ConfigError, match=message):
         ns.dedup(_texts(spark), engine=ns.Spark(session))
+
+
+@pytest.mark.parametrize("side", ["source", "against"])
+def test_a_frame_of_connect_is_refused_and_no_session_is_started_for_it(side, monkeypatch):
+    """Where notebooks have Connect, a classic session may not start at all."""
+    sparks.require_java()
+    monkeypatch.setattr(settings, "_found", lambda: pytest.fail("a session was looked for"))
+    given = {"source": ["a"], "against": ["b"], side: _of_connect("dataframe")}
+    for ask in (ns.dedup, ns.pairs):
+        with pytest.raises(ns.ConfigError, match="Spark Connect cannot broadcast tables"):
+            ask(given["source"], against=given["against"], engine=ns.Spark())
 
 
 def test_texts_that_are_no_utf8_are_told_of(spark):
@@ -141,10 +160,10 @@ def test_a_run_that_fails_keeps_nothing(spark):
 def test_what_deciding_shuffles_is_told(spark):
     """Not only what it takes to bring documents together."""
     told = []
-    for settings in ({}, {"driver_bytes": 0, "task_bytes": 0}):
+    for where in ({}, {"driver_bytes": 0, "task_bytes": 0}):
         verbs = Verbs(ns.Spark(spark), spark)
         before = verbs.shuffled_bytes()
-        found = ns.dedup(frame(spark, corpus()), audit=False, engine=ns.Spark(spark, **settings))
+        found = ns.dedup(frame(spark, corpus()), audit=False, engine=ns.Spark(spark, **where))
         told.append(found.stats.room["shuffle"]["written_bytes"])
         assert told[-1] <= verbs.shuffled_bytes() - before
         found.release()

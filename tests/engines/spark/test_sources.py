@@ -59,6 +59,7 @@ def _table():
     return pa.table(columns | {"size": pa.array([1, 2, 2**64 - 1], pa.uint64())})
 
 
+@pytest.mark.few
 @pytest.mark.parametrize(
     "given",
     [
@@ -88,6 +89,7 @@ def test_a_type_that_spark_has_not_is_an_error_with_its_name(spark):
         ns.dedup(7, engine=ns.Spark(spark))
 
 
+@pytest.mark.few
 def test_tables_and_views_are_read_by_name_where_there_is_no_such_file(spark, monkeypatch):
     """A file comes first: it is what was meant before there were tables."""
     spark.createDataFrame(_ROWS).createOrReplaceTempView("crawl")
@@ -131,6 +133,7 @@ def test_settings_are_checked_before_anything_starts(given):
         ns.Spark(**given)
 
 
+@pytest.mark.few
 def test_an_answer_is_written_to_a_table_and_read_from_there_by_name(spark, tmp_path):
     """With its schema: what stays has all columns, and nothing of ours."""
     kept = ns.dedup(_table(), engine=ns.Spark(spark)).kept()

@@ -63,8 +63,11 @@ class Spark:
         """The most that a table which all workers share may take."""
         return num_bytes(self.broadcast_bytes)
 
-    def connected(self) -> Any:
+    def connected(self, *given: Any) -> Any:
         """The session; started if there is none.
+
+        Args:
+            given: Sources of the run: one of Spark Connect is refused before a session is looked for.
 
         Raises:
             MissingExtraError: pyspark or Java is not installed.
@@ -72,15 +75,21 @@ class Spark:
                 be given large tables.
         """
         require_spark()
+        _require_classic(self.session, *given)
         session = self.session or _found()
-        if type(session).__module__.startswith("pyspark.sql.connect"):
-            message = "a session of Spark Connect cannot broadcast tables to Python functions"
-            raise ConfigError(message, hint=f"Give a classic session: {_START}.")
+        _require_classic(session)
         if not hasattr(session, "sparkContext"):
             raise ConfigError(f"session={session!r} is not a SparkSession", hint=f"Give one: {_START}.")
         if session.sparkContext._jsc is None:  # noqa: SLF001  (there is no public word for it)
             raise ConfigError("the Spark session has been stopped", hint=f"Start another: {_START}.")
         return session
+
+
+def _require_classic(*given: Any) -> None:
+    """Refuse sessions and frames of Spark Connect."""
+    if any(type(one).__module__.startswith("pyspark.sql.connect") for one in given):
+        message = "a session of Spark Connect cannot broadcast tables to Python functions"
+        raise ConfigError(message, hint=f"Give a classic session: {_START}.")
 
 
 def _found() -> Any:
