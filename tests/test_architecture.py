@@ -308,3 +308,9 @@ def test_pins_are_plain_and_complete() -> None:
     ]
     wanted = [Requirement(line) for line in asked]
     assert [] == [str(r) for r in wanted if pins.get(canonicalize_name(r.name), "0") not in r.specifier]
+
+
+def test_tests_on_spark_that_every_run_has_stand_in_one_module() -> None:
+    """Of the processes of a run one starts Java, which takes longer than these tests."""
+    usual = {path.name for path in (ROOT / "tests").rglob("*.py") if re.search(r"mark\.usual", path.read_text("utf-8"))}
+    assert {"test_parity.py"} == usual

@@ -73,7 +73,6 @@ def both(spark, source, **asked):
     return answers
 
 
-@pytest.mark.usual
 def test_layers_of_pages_are_those_of_one_machine(spark):
     """By URLs, guesses about them, canonical links, texts taken out of pages, and the method."""
     here, there = both(spark, pages(), html_column="html", use="url,canonical,digest,text", keep="longest")

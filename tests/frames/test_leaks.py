@@ -49,7 +49,6 @@ def _told(table: Any) -> list[tuple[Any, ...]]:
     return sorted((tuple(line.values()) for line in rows), key=repr)
 
 
-@pytest.mark.usual
 def test_spark_finds_what_one_machine_finds(spark: Any, home: Path) -> None:
     """Items, spans, matrix, counts; in folders of files and in DataFrames without one."""
     here, there = ns.leaks(home / "in", EVALS), ns.leaks(home / "in", EVALS, engine=ns.Spark(spark))

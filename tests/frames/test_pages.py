@@ -45,7 +45,7 @@ def asked(spark):
     return make
 
 
-@pytest.mark.parametrize("given", [pytest.param({}, marks=pytest.mark.usual), {"driver_bytes": 0}], ids=["few", "many"])
+@pytest.mark.parametrize("given", [{}, {"driver_bytes": 0}], ids=["few", "many"])
 def test_what_goes_is_what_one_machine_removes(asked, given):
     """By main content: all rows and columns given back."""
     settings = {"html_column": "html", "ties": "content", "keep": "longest", "max_document": 6000}
@@ -54,7 +54,6 @@ def test_what_goes_is_what_one_machine_removes(asked, given):
     assert expected.removals
 
 
-@pytest.mark.usual
 def test_counts_and_examples_of_pages_are_those_of_one_machine(spark):
     """Where texts were found, how pages were read, and what the texts are."""
     given = {"html_column": "html", "ties": "content", "extract": "main"}
@@ -80,7 +79,6 @@ def crawl():
     return pa.concat_tables([table, table.slice(3, 2)])  # rows that are the same in all columns
 
 
-@pytest.mark.usual
 def test_layers_and_evidence_of_few_pages_are_those_of_one_machine(asked):
     """By URLs, what pages say of themselves, texts and the method: who goes, by which layer, through whom, why."""
     settings = {
@@ -101,7 +99,6 @@ def test_layers_and_evidence_of_few_pages_are_those_of_one_machine(asked):
     assert {"url", "canonical", "digest"} <= {layer["layer"] for layer in answers[0][1][0] if layer["removed"]}
 
 
-@pytest.mark.usual
 def test_settings_of_pages_without_pages_are_refused(spark):
     """As on one machine."""
     with pytest.raises(ns.ConfigError, match="extract does nothing"):

@@ -61,7 +61,6 @@ def test_after_a_driver_that_died_the_same_call_goes_on(spark, folder, monkeypat
         ns.dedup(source, engine=engine, workdir=workdir)
 
 
-@pytest.mark.usual
 def test_a_work_directory_is_for_files(spark, folder):
     """Not for frames, nor where they lie, nor over something else."""
     engine, source = ns.Spark(spark, driver_bytes=0), str(folder / "crawl")
