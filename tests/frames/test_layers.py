@@ -117,7 +117,7 @@ def sites():
     return pa.table(dict(zip(names, map(list, zip(*rows, strict=True)), strict=True)))
 
 
-@pytest.mark.parametrize("method", [METHOD, ns.Digest()])
+@pytest.mark.parametrize("method", [METHOD, pytest.param(ns.Digest(), marks=pytest.mark.long)])
 def test_mirrors_and_learnt_rules_are_those_of_one_machine(spark, method):
     """Two hosts with three paths of one text each are mirrors; what rules bring together goes if its text is near."""
     rules = UrlRules(ns.CanonicalUrl(), (UrlRule("a.org", parameters=("session",)), UrlRule("", parameters=("v",))))
@@ -179,7 +179,9 @@ def test_another_threshold_is_decided_behind_the_same_layers(spark):
     found.release()
 
 
-@pytest.mark.parametrize("use", ["url", "redirect", "canonical", "revisit"])
+@pytest.mark.parametrize(
+    "use", ["url", "revisit", *(pytest.param(name, marks=pytest.mark.long) for name in ("redirect", "canonical"))]
+)
 def test_a_layer_without_its_column_is_refused(spark, use):
     """As on one machine, in the same words."""
     texts = pa.table({"text": ["a", "b"]})
@@ -190,6 +192,7 @@ def test_a_layer_without_its_column_is_refused(spark, use):
     assert str(here.value) == str(there.value)
 
 
+@pytest.mark.few
 @pytest.mark.parametrize("url", ["array(url)", "struct(url)", "map('url', url)", "cast(null as void)"])
 def test_lists_and_records_are_no_urls(spark, url):
     """As on one machine: nothing is known of them, and two are not one page."""

@@ -15,7 +15,7 @@ from nearsame.engines.spark.failures import plainly
 from nearsame.engines.spark.metering import described
 from nearsame.engines.spark.places import place_at
 from nearsame.engines.spark.reading import read
-from nearsame.engines.spark.settings import Spark
+from nearsame.engines.spark.settings import Spark, require_classic
 from nearsame.engines.spark.stored import kept_identity
 from nearsame.engines.spark.verbs import Verbs
 from nearsame.errors import ConfigError, SourceError
@@ -142,10 +142,12 @@ class Request:
 
         Raises:
             SourceError: There is no source: no session is started for that.
+            ConfigError: There is one of Spark Connect.
         """
         if source is None:
             raise SourceError("source=None is nothing to read", hint="Give a DataFrame or a path.")
-        verbs = Verbs(self.engine, self.engine.connected(*several(source), *several(against)))
+        require_classic(*several(source), *several(against))  # before a session is started for one
+        verbs = Verbs(self.engine, self.engine.connected())
         self.clock.around = partial(described, verbs.session)
         with plainly(), described(verbs.session, "reading"):
             verbs.tell_shuffled()

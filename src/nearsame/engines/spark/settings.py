@@ -14,7 +14,7 @@ from nearsame.engines.spark.start import SUBMITTED, require_spark
 from nearsame.errors import ConfigError
 from nearsame.recipes.arguments import checked, require_number
 
-__all__ = ["Spark"]
+__all__ = ["Spark", "require_classic"]
 
 _START = "SparkSession.builder.master(...).getOrCreate()"
 
@@ -63,11 +63,8 @@ class Spark:
         """The most that a table which all workers share may take."""
         return num_bytes(self.broadcast_bytes)
 
-    def connected(self, *given: Any) -> Any:
+    def connected(self) -> Any:
         """The session; started if there is none.
-
-        Args:
-            given: Sources of the run: one of Spark Connect is refused before a session is looked for.
 
         Raises:
             MissingExtraError: pyspark or Java is not installed.
@@ -75,9 +72,8 @@ class Spark:
                 be given large tables.
         """
         require_spark()
-        _require_classic(self.session, *given)
         session = self.session or _found()
-        _require_classic(session)
+        require_classic(session)
         if not hasattr(session, "sparkContext"):
             raise ConfigError(f"session={session!r} is not a SparkSession", hint=f"Give one: {_START}.")
         if session.sparkContext._jsc is None:  # noqa: SLF001  (there is no public word for it)
@@ -85,8 +81,12 @@ class Spark:
         return session
 
 
-def _require_classic(*given: Any) -> None:
-    """Refuse sessions and frames of Spark Connect."""
+def require_classic(*given: Any) -> None:
+    """See that sessions and frames are not of Spark Connect.
+
+    Raises:
+        ConfigError: One is.
+    """
     if any(type(one).__module__.startswith("pyspark.sql.connect") for one in given):
         message = "a session of Spark Connect cannot broadcast tables to Python functions"
         raise ConfigError(message, hint=f"Give a classic session: {_START}.")
