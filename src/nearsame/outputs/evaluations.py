@@ -13,6 +13,7 @@ from textwrap import wrap
 from nearsame.answers.advice import Advice, Trade, Tried
 from nearsame.answers.findings import Closing, Evaluation, Score
 from nearsame.dataclass import dataclass
+from nearsame.outputs.page_data import shortened
 from nearsame.outputs.plans import in_ascii, sparkline
 from nearsame.shares import cut, percent
 
@@ -24,6 +25,7 @@ _SHARED = "against"  # the column whose cells many rows share
 _SHOWN_LOST = 5  # of each method, on a terminal
 _WIDTH = 80
 _INDENT = " " * 6
+_LONGEST = 300  # characters of an id
 _MEBIBYTE = 1 << 20
 _STEPS = 20  # rows of a printed curve
 _CURVES, _BARS = 6, 50  # curves that are drawn, and the bars of each
@@ -61,12 +63,18 @@ def tables(evaluation: Evaluation) -> list[Table]:
     if evaluation.closing:
         made.append(_closing(evaluation))
     if evaluation.lost:
-        rows = tuple((lost.method, lost.a, lost.b, cut(lost.similarity, 3), lost.why) for lost in evaluation.lost)
+        rows = tuple(
+            (one.method, _named(one.a), _named(one.b), cut(one.similarity, 3), one.why) for one in evaluation.lost
+        )
         columns = ("method", "document", "other", _measure(evaluation), "why")
         made.append(Table("Pairs that were lost", columns, rows, texts=("document", "other", "why")))
     if isinstance(evaluation.advice, Advice):
         made += [_tried(evaluation.advice), _curves(evaluation.advice), _curve(evaluation.advice)]
     return made
+
+
+def _named(id: str) -> str:
+    return shortened(id, _LONGEST)
 
 
 def conclusion(evaluation: Evaluation) -> tuple[list[str], str]:

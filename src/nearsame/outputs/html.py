@@ -9,7 +9,7 @@ import base64
 import hashlib
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from importlib.resources import files
 from typing import Any
 
@@ -19,7 +19,7 @@ from nearsame.answers.comparisons import Explanation
 from nearsame.answers.findings import Evaluation
 from nearsame.answers.reports import KINDS, RunReport
 from nearsame.outputs import cluster_layout, evaluations, explanation, plots, similarity_bars, walk_pictures
-from nearsame.outputs.page_data import for_a_script, shortened
+from nearsame.outputs.page_data import brief, for_a_script, shortened
 from nearsame.outputs.promises import in_bytes
 from nearsame.shares import cut
 
@@ -151,6 +151,8 @@ def render(name: str, *, script: str = "", **data: Any) -> str:
     settings = {"autoescape": True, "trim_blocks": True, "lstrip_blocks": True, "undefined": jinja2.StrictUndefined}
     environment = jinja2.Environment(loader=jinja2.FunctionLoader(_source), **settings)
     environment.filters |= {"number": "{:,}".format, "share": cut, "bytes": in_bytes, "folded": _FOLDED.findall}
+    if isinstance(data.get("settings"), Mapping):
+        data["settings"] = brief(data["settings"], _LONGEST)
     data |= {"script": script, "script_hash": _hashed(script), "style": style, "style_hash": _hashed(style)}
     return str(environment.get_template(name).render(**data)).lstrip()
 

@@ -12,12 +12,15 @@ from nearsame._version import __version__
 from nearsame.files.passed_over import PassedOver
 from nearsame.outputs.console import Report, clean, described
 from nearsame.outputs.html import render
+from nearsame.outputs.page_data import shortened
 from nearsame.outputs.promises import in_bytes, plural
 from nearsame.shares import cut, percent
 
 __all__ = ["leaks_markdown", "leaks_page", "show_leaks"]
 
 _SHOWN, _SHOWN_SKIPS, _COLUMNS = 10, 5, 6
+_BENCHMARKS, _LINES, _REMARKS = 100, 200, 20  # that a page has
+_LONGEST = 200  # characters of a name there
 _WHY = {
     "short": "too short for a shingle, or too little of them in several pieces",
     "plain": "of too few different words",
@@ -101,7 +104,7 @@ def leaks_markdown(record: Mapping[str, Any]) -> str:
         "| --- | ---: | ---: | ---: | ---: | ---: |",
     ]
     for one in stats["benchmarks"]:
-        share = f"{one['leaked'] / max(one['items'], 1):.2%}"
+        share = percent(one["leaked"] / max(one["items"], 1), 2)
         counts = " | ".join(f"{one[name]:,}" for name in ("items", "sought", "leaked"))
         lines.append(f"| {_cell(one['name'])} | {counts} | {share} | {one['documents']:,} |")
     lines += _by_source(record["matrix"])
@@ -113,22 +116,49 @@ def leaks_markdown(record: Mapping[str, Any]) -> str:
 
 def leaks_page(record: Mapping[str, Any], shown: Sequence[Mapping[str, Any]]) -> str:
     """A page: counts, where items stand, and some of them with both passages."""
-    stats, total = record["stats"], len(record["items"])
-    some = "All of them" if len(shown) == total else f"{len(shown):,} of {total:,}"
+    stats = record["stats"]
+    benchmarks = sorted(stats["benchmarks"], key=lambda one: -one["leaked"])  # stable
+    matrix = sorted(record["matrix"], key=lambda line: -line["items"])
+    some = stats["benchmarks"] if len(benchmarks) <= _BENCHMARKS else benchmarks[:_BENCHMARKS]
+    remarks = list(_not_looked_for(record))
     return render(
         "leaks.html",
         heading="Contamination by benchmarks",
         parts=[("summary", "Summary"), *([("items", "Leaked items")] if shown else [])],
         found=_found(stats),
         definition=_definition(record["settings"]),
-        benchmarks=[one | {"share": f"{one['leaked'] / max(one['items'], 1):.2%}"} for one in stats["benchmarks"]],
-        matrix=record["matrix"],
-        remarks=list(_not_looked_for(record)),
+        benchmarks=[_named(one) | {"share": percent(one["leaked"] / max(one["items"], 1), 2)} for one in some],
+        benchmarks_more=_more(len(benchmarks), _BENCHMARKS),
+        matrix=list(map(_named, record["matrix"] if len(matrix) <= _LINES else matrix[:_LINES])),
+        matrix_more=_more(len(matrix), _LINES),
+        remarks=[shortened(one, 2 * _LONGEST) for one in remarks[:_REMARKS]],
+        remarks_more=_more(len(remarks), _REMARKS),
         shown=shown,
-        shown_note=f"{some}, the largest score first, each with its first places. Coloured: what both sides have.",
+        shown_note=_about_shown(record, shown),
         versions={"nearsame": __version__},
         settings=record["settings"],
     )
+
+
+def _named(line: Mapping[str, Any]) -> dict[str, Any]:
+    """With names that a page has room for."""
+    names = (name for name in ("name", "benchmark", "source") if name in line)
+    return {**line, **{name: shortened(line[name], _LONGEST) for name in names}}
+
+
+def _more(number: int, most: int) -> str:
+    return f"{number - most:,} more, with fewer leaked items: -o has them." if number > most else ""
+
+
+def _about_shown(record: Mapping[str, Any], shown: Sequence[Mapping[str, Any]]) -> str:
+    """Which items are there, and how many of their places have texts."""
+    total = len(record["items"])
+    some = "All of them" if len(shown) == total else f"{len(shown):,} of {total:,}"
+    texts = [bool(span["sides"]) for item in shown for span in item["spans"]]
+    said = f"{some}, the largest score first, each with its first places."
+    if any(texts) and not all(texts):
+        said += f" There is room for the texts of {sum(texts):,} of these {len(texts):,} places."
+    return f"{said} Coloured: what both sides have." if any(texts) else said
 
 
 def _found(stats: Mapping[str, Any]) -> str:
