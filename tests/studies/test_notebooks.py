@@ -9,7 +9,7 @@ import nearsame as ns
 from nearsame.answers.findings import CurvePoint
 from nearsame.demo import corpus_path
 from nearsame.outputs import cells
-from tests.cli.commands import words
+from tests.cli.commands import words, write_jsonl
 
 EVIL = "<script>alert(1)</script> <img src=x onerror=alert(2)> &amp; \"'quoted \x00 \x1b[31m \u202e \u05e9\u05dc\u05d5"
 
@@ -71,6 +71,15 @@ def answers(found, judged, tmp_path_factory):
         evil = EVIL.replace("\0", "")
         index.add([{"id": evil, "text": texts[0], "url": f"http://a.example/{evil}"}])
         matches = index.query(texts[1])
+        more = index.add([{"id": f"{evil} two", "text": texts[1]}, {"id": f"{evil} {'x' * 90}", "text": texts[0]}])
+        of_index = {
+            "added": more[0], "entry": index.get(evil), "long entry": index.get(f"{evil} {'x' * 90}"),
+            "group": next(iter(index.clusters())), "likeness": index.compare(evil, f"{evil} two"),
+            "index stats": index.stats(),
+        }  # fmt: skip
+    pages = [{"url": f"http://{host}.example/{at}{EVIL}", "text": f"{at} is {at * at}"}
+             for host in "ab" for at in range(60)]  # fmt: skip
+    mirrors, urls, leaks = ns.mirrors(pages), ns.urls([page["url"] for page in pages]), ns.leaks(texts, {EVIL: texts})
     return {
         "result": found, "pairs": similar, "show": found.show(), "pairs shown": similar.show(1),
         "similarity": found.plot.similarity(), "clusters": found.plot.clusters(),
@@ -78,7 +87,10 @@ def answers(found, judged, tmp_path_factory):
         "plan": ns.plan(corpus=texts), "simhash": ns.plan_simhash(), "judged": judged,
         "nothing": ns.dedup([]), "empty": ns.pairs([]), "nothing shown": ns.dedup([]).show(),
         "evaluation": ns.evaluate(texts, methods=["jaccard", "minhash"], apart=False),
-        "match": matches[0], "matches": matches, "leaks": ns.leaks(texts, {EVIL: texts}),
+        "match": matches[0], "matches": matches, "leaks": leaks, "leak stats": leaks.stats,
+        **of_index, "mirrors": mirrors, "mirror stats": mirrors.stats, "urls": urls, "url stats": urls.stats,
+        "stats": found.stats, "stats of pairs": similar.stats, "report": ns.report(found),
+        "rules": ns.learn_urls(pages), "to label": ns.to_label(texts * 9),
         "no similarity": ns.dedup([]).plot.similarity(), "no clusters": ns.dedup([]).plot.clusters(),
     }  # fmt: skip
 
@@ -104,7 +116,7 @@ def test_a_terminal_gets_a_short_line(answers):
     assert f"[{answers['match']!r}]" == repr(answers["matches"])
     methods = [f"minhash:num_perm={number}" for number in (16, 32, 64, 128)]
     assert "Evaluation(2 documents, 4 methods)" == repr(ns.evaluate(["a b", "c"], methods=methods, apart=False))
-    assert "RunReport(0 pairs of memory)" == repr(ns.report(ns.dedup(["a"])))
+    assert "RunReport('memory', 0 pairs)" == repr(ns.report(ns.dedup(["a"])))
     for line in repr(answers["show"]).splitlines():
         assert line.isprintable()
         assert len(line) <= 80
@@ -206,3 +218,13 @@ def test_what_is_not_drawn_is_a_short_line(tmp_path):
     assert repr(ns.compare(text, text)).endswith(", 1 passage)")
     drawn = repr(ns.to_label(str(corpus_path())))
     assert re.fullmatch(r"ToLabel\(\d+ of [\d,]+ pairs from [.\d]+ on, [\d,]+ documents\)", drawn)
+    assert "Stats(2 documents, 1 kept, 1 removed)" == repr(ns.dedup([text, text]).stats)
+    assert "Stats(2 documents, 1 distinct)" == repr(ns.pairs([text, text]).stats)
+    assert "Jaccard(threshold=0.5)" == repr(ns.Jaccard(threshold=0.5))
+    source = write_jsonl(tmp_path / "in.jsonl", [{"id": "a", "text": text}] * 2)
+    ns.dedup(str(source)).write(tmp_path / ("d" * 100))
+    proof = ns.verify(tmp_path / ("d" * 100))
+    assert repr(proof).startswith("Verification('")
+    assert repr(proof).endswith("…', holds)")
+    assert len(repr(proof)) < 80
+    assert "removed" in Elements(proof._repr_html_()).text

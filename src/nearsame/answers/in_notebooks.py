@@ -1,8 +1,11 @@
-"""What a notebook shows of an answer: drawn above, in outputs/cells.py, and named here; loaded when one is shown."""
+"""What a shell and a notebook show of an answer: a line, and what outputs/cells.py draws, loaded when one is shown."""
 
+from collections.abc import Sized
 from importlib import import_module
 
-__all__ = ["InNotebooks"]
+__all__ = ["InNotebooks", "counted", "in_a_line"]
+
+_WIDTH = 79
 
 
 class InNotebooks:
@@ -13,3 +16,28 @@ class InNotebooks:
     def _repr_html_(self) -> str:
         drawn: str = import_module("nearsame.outputs.cells").shown(self)
         return drawn
+
+
+def counted(number: int | Sized, noun: str) -> str:
+    """A number of things.
+
+    >>> counted(1, "document"), counted([], "match")
+    ('1 document', '0 matches')
+    """
+    many = number if isinstance(number, int) else len(number)
+    plural = f"{noun}es" if noun.endswith(("s", "ch")) else f"{noun}s"
+    return f"{many:,} {noun if many == 1 else plural}"
+
+
+def in_a_line(kind: str, name: str, *said: str) -> str:
+    """A name, cut where it is too long for a line, and what else there is to say of it.
+
+    >>> in_a_line("Group", "a", "3 documents")
+    "Group('a', 3 documents)"
+    """
+    rest = "".join(f", {one}" for one in said if one)
+    room = _WIDTH - len(f"{kind}({rest})")
+    most = min(len(name), room)
+    while most and len(repr(f"{name[:most]}…" if most < len(name) else name)) > room:
+        most -= 1
+    return f"{kind}({f'{name[:most]}…' if most < len(name) else name!r}{rest})"

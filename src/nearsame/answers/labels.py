@@ -4,6 +4,7 @@ from dataclasses import field
 
 import pyarrow as pa
 
+from nearsame.answers.in_notebooks import InNotebooks, counted
 from nearsame.dataclass import dataclass
 from nearsame.files.inputs import Inputs
 
@@ -11,7 +12,7 @@ __all__ = ["ToLabel"]
 
 
 @dataclass(frozen=True)
-class ToLabel:
+class ToLabel(InNotebooks):
     """Pairs of documents that tell most about a threshold, in no order that says what they are.
 
     Attributes:
@@ -31,4 +32,4 @@ class ToLabel:
 
     def __repr__(self) -> str:
         drawn = f"{self.table.num_rows:,} of {self.pairs:,} pairs from {self.floor:g} on"
-        return f"ToLabel({drawn}, {self.documents:,} documents)"
+        return f"ToLabel({drawn}, {counted(self.documents, 'document')})"

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
+from nearsame.answers.in_notebooks import InNotebooks, counted
 from nearsame.dataclass import dataclass
 
 __all__ = ["BenchmarkCounts", "LeakStats", "RemovedLeaks"]
@@ -52,7 +53,7 @@ class RemovedLeaks:
 
 
 @dataclass(frozen=True)
-class LeakStats:
+class LeakStats(InNotebooks):
     """Counts.
 
     Attributes:
@@ -82,6 +83,10 @@ class LeakStats:
     seconds: Mapping[str, float]
     notes: tuple[str, ...] = ()
     removed: RemovedLeaks | None = None
+
+    def __repr__(self) -> str:
+        items = f"{self.leaked:,} of {counted(self.items, 'item')}"
+        return f"LeakStats({items}, in {counted(self.leaked_documents, 'document')})"
 
     def record(self) -> dict[str, Any]:
         """All of it, JSON-able."""

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import field
 from typing import Any, Literal, get_args
 
-from nearsame.answers.in_notebooks import InNotebooks
+from nearsame.answers.in_notebooks import InNotebooks, counted, in_a_line
 from nearsame.dataclass import dataclass
 from nearsame.recipes.choices import ReportedMeasure, StoreKind
 from nearsame.shares import cut
@@ -28,12 +28,13 @@ __all__ = [
 FoundBy = Literal["minhash", "simhash", "bytes", "text", "url"]  # what decides on similarity comes first
 AddStatus = Literal["added", "replaced", "resembles", "present", "conflict"]
 FOUND_BY: tuple[FoundBy, ...] = get_args(FoundBy)
-_WIDTH = 79
 IN_A_CROWD = "Very many documents have much in common with it; not all of them were compared."
 
 
-class _Answer:
-    """Anything that can be written down."""
+class _Answer(InNotebooks):
+    """Anything that can be written down, and is shown in a notebook."""
+
+    __slots__ = ()
 
     def record(self) -> dict[str, Any]:
         """All of it, JSON-able."""
@@ -41,7 +42,7 @@ class _Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Match(_Answer, InNotebooks):
+class Match(_Answer):
     """A document of the index that resembles the one that was asked about.
 
     Attributes:
@@ -65,9 +66,7 @@ class Match(_Answer, InNotebooks):
 
     def __repr__(self) -> str:
         value = "" if self.similarity is None else f"{cut(self.similarity)} {self.measure}, "
-        rest = f", {value}{', '.join(self.found_by)})"
-        room = _WIDTH - len("Match(''") - len(rest)
-        return f"Match({self.id if len(self.id) <= room else self.id[: room - 1] + '…'!r}{rest}"
+        return in_a_line("Match", self.id, f"{value}{', '.join(self.found_by)}")
 
     @property
     def same_bytes(self) -> bool:
@@ -125,6 +124,9 @@ class Added(_Answer):
     matches: tuple[Match, ...] = ()
     complete: bool = True
 
+    def __repr__(self) -> str:
+        return in_a_line("Added", self.id, self.status, counted(self.matches, "match") if self.matches else "")
+
 
 @dataclass(frozen=True, slots=True)
 class Entry(_Answer):
@@ -152,6 +154,11 @@ class Entry(_Answer):
     leader: str | None = None
     columns: dict[str, str] = field(default_factory=dict)
 
+    def __repr__(self) -> str:
+        features = "" if self.num_features is None else counted(self.num_features, "feature")
+        text = "" if self.text is None else f"a text of {counted(self.text, 'character')}"
+        return in_a_line("Entry", self.id, features, text)
+
 
 @dataclass(frozen=True, slots=True)
 class Group(_Answer):
@@ -166,6 +173,9 @@ class Group(_Answer):
     id: str
     size: int
     members: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        return in_a_line("Group", self.id, counted(self.size, "document"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,6 +201,11 @@ class Likeness(_Answer):
     found_by: tuple[FoundBy, ...]
     distance: int | None
     similar: bool
+
+    def __repr__(self) -> str:
+        verdict = "near-duplicates" if self.similar else "not near-duplicates"
+        value = "" if self.similarity is None else f"{cut(self.similarity)} {self.measure}"
+        return f"Likeness({', '.join([verdict, *filter(None, [value]), *self.found_by])})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,3 +233,6 @@ class IndexStats(_Answer):
     keys_per_document: int
     format: str
     columns: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return in_a_line("IndexStats", self.where, counted(self.documents, "document"))

@@ -9,6 +9,7 @@ from dataclasses import field, replace
 from typing import Any, Literal
 
 from nearsame.answers.changes import RunChanges
+from nearsame.answers.in_notebooks import InNotebooks, counted, in_a_line
 from nearsame.dataclass import dataclass
 from nearsame.files.inputs import Inputs
 from nearsame.recipes.choices import ReportedMeasure
@@ -44,9 +45,6 @@ KINDS: dict[MatchKind, str] = {  # strongest first
     "features": "nothing but small pieces in common",
     "unread": "texts not compared here",
 }
-
-
-_WIDTH = 50  # of what was read, where it is told in a line
 
 
 @dataclass(frozen=True)
@@ -233,7 +231,7 @@ class FrequentPart:
 
 
 @dataclass(frozen=True)
-class RunReport:
+class RunReport(InNotebooks):
     """All that a report says.
 
     Attributes:
@@ -307,9 +305,7 @@ class RunReport:
     table: Any = field(default=None, repr=False, compare=False)
 
     def __repr__(self) -> str:
-        pairs = f"{self.num_pairs:,} pair{'' if self.num_pairs == 1 else 's'}"
-        title = self.title if len(self.title) <= _WIDTH else f"{self.title[: _WIDTH - 1]}…"
-        return f"RunReport({pairs} of {title})"
+        return in_a_line("RunReport", self.title, counted(self.num_pairs, "pair"))
 
     @property
     def leaves_out(self) -> bool:

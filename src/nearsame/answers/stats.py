@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import Any, Literal, NamedTuple
 
+from nearsame.answers.in_notebooks import InNotebooks, counted
 from nearsame.dataclass import dataclass
 from nearsame.recipes.choices import AuditedMeasure, AuditedThing, ConfirmedBy, ReportedMeasure
 
@@ -112,7 +113,7 @@ def compared_by(work: Mapping[str, int]) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class Stats:
+class Stats(InNotebooks):
     """The counts at every arrow of the flow, and what made them.
 
     Attributes:
@@ -230,6 +231,10 @@ class Stats:
     room: dict[str, Any] = field(default_factory=dict)
     recipe: dict[str, Any] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        decided = f"{self.kept:,} kept, {self.removed:,} removed" if self.kept or self.removed else ""
+        return f"Stats({counted(self.documents, 'document')}, {decided or f'{self.distinct:,} distinct'})"
 
     @property
     def known_copies(self) -> int:

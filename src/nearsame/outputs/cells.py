@@ -6,16 +6,18 @@
 """
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from html import escape
 from importlib.resources import files
 from typing import Any
 
+import pyarrow as pa
+
 from nearsame.answers.comparisons import Comparison, Explanation
 from nearsame.answers.findings import CurvePoint, Evaluation, Plan, SimHashPlan
 from nearsame.answers.matches import Match, Matches
-from nearsame.answers.reports import SimilarityBin
+from nearsame.answers.reports import RunReport, SimilarityBin
 from nearsame.outputs import comparison, evaluations
 from nearsame.outputs.marking import MarkedPiece
 from nearsame.outputs.similarity_bars import drawn
@@ -177,7 +179,7 @@ def curve(points: Sequence[CurvePoint], threshold: float, name: str) -> Html:
 
 def shown(answer: Any) -> str:
     """An answer as a cell."""
-    made = next(draw for kind, draw in _SHOWN.items() if isinstance(answer, kind))
+    made = next((draw for kind, draw in _SHOWN.items() if isinstance(answer, kind)), _plain)
     return cell(*made(answer))
 
 
@@ -254,12 +256,40 @@ def _matches(matches: Sequence[Match]) -> list[Html]:
     return [table("", ("document", "similarity", "", "found by", "URL"), rows) if rows else told("No match.")]
 
 
+def _report(report: RunReport) -> list[Html]:
+    named = ((figure.name, figure.value, figure.remark) for figure in report.figures)
+    return [told(repr(report)), figures(named)]
+
+
+def _plain(answer: Any) -> list[Html]:
+    """The rows of its table, if it has one; otherwise what its record has but nothing and zeros."""
+    rows = getattr(answer, "table", None)
+    if isinstance(rows, pa.Table):
+        some = [[_said(value) for value in row.values()] for row in rows.slice(0, _ROWS).to_pylist()]
+        more = [told(f"and {rows.num_rows - _ROWS:,} more")] if rows.num_rows > _ROWS else []
+        return [told(repr(answer)), *([table("", rows.column_names, some)] if some else []), *more]
+    facts = [(name.replace("_", " "), _said(value)) for name, value in answer.record().items() if value]
+    return [told(repr(answer)), table("", ("", ""), facts, most=len(facts))]
+
+
+def _said(value: Any) -> str:
+    """A value of a record in few words."""
+    if isinstance(value, Mapping):
+        return "; ".join(f"{name} {_said(one)}" for name, one in value.items())
+    if isinstance(value, list | tuple):
+        return ", ".join(map(_said, value))
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return "" if value is None else str(value)
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.6g}"
+
+
 _SHOWN: dict[type, Callable[[Any], list[Html]]] = {
     Comparison: _comparison,
     Explanation: _explanation,
     Plan: _plan,
     SimHashPlan: _simhash_plan,
     Evaluation: _evaluation,
+    RunReport: _report,
     Match: lambda match: _matches([match]),
     Matches: _matches,
 }

@@ -4,6 +4,8 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from nearsame.answers.in_notebooks import InNotebooks, counted, in_a_line
+
 __all__ = ["MOST", "Estimates", "Findings", "Problem", "Residual", "Verification"]
 
 MOST = 1_000  # problems that are listed; all are counted
@@ -61,7 +63,7 @@ class Residual:
 
 
 @dataclass(frozen=True)
-class Verification:
+class Verification(InNotebooks):
     """Whether an output holds; immutable.
 
     Attributes:
@@ -83,6 +85,10 @@ class Verification:
     residual: Residual | None = None
     notes: tuple[str, ...] = ()
     unproven: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        verdict = "holds" if self.holds else counted(self.num_problems, "problem")
+        return in_a_line("Verification", self.directory, verdict)
 
     @property
     def holds(self) -> bool:

@@ -160,7 +160,8 @@ class Declared:
         return zip(self.model_fields, self._values(), strict=True)
 
     def __repr__(self) -> str:
-        settings = ", ".join(f"{name}={getattr(self, name)!r}" for name in self.model_fields)
+        """Those settings that differ from their defaults, as they can be given again."""
+        settings = ", ".join(f"{name}={value!r}" for name, value in self.model_dump(exclude_defaults=True).items())
         return f"{type(self).__name__}({settings})"
 
     def __setattr__(self, name: str, value: Any) -> None:

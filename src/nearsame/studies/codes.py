@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from nearsame._version import __version__
+from nearsame.answers.in_notebooks import counted
 from nearsame.clock import Clock
 from nearsame.engines.local import Local
 from nearsame.engines.sharing import Sharing
@@ -69,6 +70,9 @@ class CodesWritten(NamedTuple):
     recipe: dict[str, Any]
     skipped: pa.Table
     passed_over: PassedOver
+
+    def __repr__(self) -> str:
+        return f"CodesWritten({counted(self.documents, 'document')}, {counted(self.codes, 'code')})"
 
 
 @checked

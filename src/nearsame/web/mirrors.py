@@ -18,6 +18,7 @@ from typing import Any, Unpack
 
 import pyarrow as pa
 
+from nearsame.answers.in_notebooks import InNotebooks, counted
 from nearsame.dataclass import dataclass
 from nearsame.files.inputs import Inputs
 from nearsame.flow.calls import asked_of, names_given, of_command
@@ -52,7 +53,7 @@ _ALTERNATIVES = pa.schema(
 
 
 @dataclass(frozen=True)
-class MirrorStats:
+class MirrorStats(InNotebooks):
     """Counts.
 
     Attributes:
@@ -89,6 +90,10 @@ class MirrorStats:
     largest_bucket: int
     pairs_not_proposed: int
 
+    def __repr__(self) -> str:
+        pages = f"{counted(self.pages, 'page')} of {counted(self.hosts, 'host')}"
+        return f"MirrorStats({pages}, {counted(self.groups, 'group')} of mirrors)"
+
     def record(self) -> dict[str, Any]:
         """All of it, JSON-able."""
         return asdict(self)
@@ -96,7 +101,7 @@ class MirrorStats:
 
 @checked
 @dataclass(frozen=True)
-class Mirrors:
+class Mirrors(InNotebooks):
     """Mirrors, what is kept of them, and where each URL leads."""
 
     thresholds: MirrorThresholds

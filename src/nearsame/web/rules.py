@@ -12,6 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
+from nearsame.answers.in_notebooks import InNotebooks, counted
 from nearsame.dataclass import dataclass
 from nearsame.errors import ConfigError
 from nearsame.files.inputs import Inputs
@@ -109,7 +110,7 @@ class UrlRule:
 
 @checked
 @dataclass(frozen=True)
-class UrlRules:
+class UrlRules(InNotebooks):
     """Rules learnt from a corpus.
 
     Attributes:
@@ -129,7 +130,7 @@ class UrlRules:
     inputs: Inputs = field(default=Inputs(), repr=False, compare=False)
 
     def __repr__(self) -> str:
-        return f"UrlRules({len(self.rules)} rules, {len(self.rejected)} rejected)"
+        return f"UrlRules({counted(self.rules, 'rule')}, {len(self.rejected):,} rejected)"
 
     def apply(self, url: str) -> str:
         """The canonical URL by the recipe and the rules; idempotent, never raises.

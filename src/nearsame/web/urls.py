@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 import pyarrow as pa
 
+from nearsame.answers.in_notebooks import InNotebooks, counted
 from nearsame.dataclass import dataclass
 from nearsame.errors import ConfigError
 from nearsame.files.inputs import Inputs
@@ -43,7 +44,7 @@ class RuleStats:
 
 
 @dataclass(frozen=True)
-class UrlStats:
+class UrlStats(InNotebooks):
     """Counts.
 
     Attributes:
@@ -66,6 +67,9 @@ class UrlStats:
     groups: int
     rules: Mapping[str, RuleStats]
 
+    def __repr__(self) -> str:
+        return f"UrlStats({counted(self.distinct, 'URL')}, {self.canonical:,} canonical)"
+
     @property
     def merged(self) -> int:
         """How many fewer forms there are than URLs."""
@@ -78,7 +82,7 @@ class UrlStats:
 
 @checked
 @dataclass(frozen=True)
-class Urls:
+class Urls(InNotebooks):
     """URLs and their canonical forms.
 
     Attributes:
@@ -93,7 +97,7 @@ class Urls:
     _inputs: Inputs
 
     def __repr__(self) -> str:
-        return f"Urls({self.stats.distinct:,} URLs, {self.stats.canonical:,} canonical)"
+        return f"Urls({counted(self.stats.distinct, 'URL')}, {self.stats.canonical:,} canonical)"
 
     @cached_property
     def table(self) -> pa.Table:
