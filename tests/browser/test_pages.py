@@ -7,6 +7,7 @@ from urllib.parse import quote
 
 import pytest
 
+import nearsame as ns
 from tests.patience import PATIENCE
 from tests.service.fakes import Shelf
 from tests.service.running import running
@@ -255,6 +256,33 @@ def test_everything_can_be_done_by_keyboard(served, page):
     tab_to(page, "Shared passage 1, go to it on the other side")
     page.keyboard.press("Enter")
     page.wait_for_url("**#pb-1")
+
+
+def test_what_is_decided_by_keyboard_is_a_file_that_dedup_obeys(page, tmp_path):
+    """From the clusters of a real index to both sides, a name, a note and a button; then the file, and a run by it."""
+    rows = [{"id": f"d{at}", "text": f"{FERRY} {at % 2}", "url": None} for at in range(3)]
+    ns.Index.create(tmp_path / "i.ns", store="text", source=rows).close()
+    decided = str(tmp_path / "d.tsv")
+    with running(
+        lambda *, read_only: ns.Index.open(tmp_path / "i.ns", read_only=read_only), decisions=decided, timeout=PATIENCE
+    ) as served:
+        page.goto(f"{served.url}/clusters")
+        follow(page, page.get_by_role("link", name="d1 side by side with d0"))
+        tab_to(page, "Note")
+        page.keyboard.type("another ferry")
+        tab_to(page, "Your name")
+        page.keyboard.type("Anna")
+        tab_to(page, "Not duplicates: keep both")
+        with page.expect_navigation(timeout=1000 * PATIENCE):
+            page.keyboard.press("Enter")
+        assert re.search("Decided: not duplicates by Anna, 20.*another ferry", visible(page))
+        page.goto(f"{served.url}/decisions")
+        with page.expect_download(timeout=1000 * PATIENCE) as download:
+            page.get_by_role("link", name="The file").click()
+        download.value.save_as(tmp_path / "exported.tsv")
+    assert ["d0"] == ns.dedup(rows).kept().column("id").to_pylist()
+    obeyed = ns.dedup(rows, decisions=tmp_path / "exported.tsv")
+    assert (["d0", "d1"], 1) == (obeyed.kept().column("id").to_pylist(), obeyed.stats.decisions["apart"])
 
 
 def focused(page):

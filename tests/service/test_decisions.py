@@ -8,8 +8,10 @@ import nearsame as ns
 from nearsame.answers.doubts import Undecided
 from nearsame.answers.reports import SeenDocument
 from nearsame.files.inputs import Inputs
+from nearsame.shares import cut, percent
 from nearsame.sources.judged import read_judgements
 from nearsame.studies.decision_log import DecisionLog
+from tests.cli.commands import words
 from tests.patience import PATIENCE
 from tests.service.fakes import Shelf
 from tests.service.running import running
@@ -60,6 +62,21 @@ def test_decisions_are_a_file_with_who_and_when_that_dedup_obeys(served, tmp_pat
     served.client.post("/side-by-side", data=form | {"choice": "back"})
     assert "There are none" in served.client.get("/decisions").text
     assert [] == read_judgements(str(tmp_path / "d.tsv"))
+
+
+def test_who_decides_without_a_token_gives_a_name(tmp_path):
+    """It stands in the file, and in the form of the next pair; what cannot stand in a line does not."""
+    shelf = Shelf()
+    for id in PAIR.values():
+        shelf.documents[id] = {"id": id, "text": "the ferry leaves at seven", "url": None}
+    with running(shelf.open, decisions=str(tmp_path / "d.tsv"), timeout=PATIENCE) as found:
+        assert 'name="who" maxlength="100" value=""' in found.client.get("/side-by-side", params=PAIR).text
+        form = PAIR | {"choice": "unsure", "who": ' Ann\t"O" \u05d0 '}
+        assert 303 == found.client.post("/side-by-side", data=form).status_code
+        assert 'value="Ann\t&#34;O&#34; \u05d0"' in found.client.get("/side-by-side", params=PAIR).text
+        assert "<td>Ann &#34;O&#34; \u05d0</td>" in found.client.get("/decisions").text
+    (one,) = read_judgements(str(tmp_path / "d.tsv"))
+    assert 'Ann "O" \u05d0' == one.who
 
 
 def test_what_others_decide_is_shown_at_once(served, tmp_path):
@@ -125,3 +142,25 @@ def test_a_real_index_is_searched_and_its_clusters_have_excerpts(tmp_path):
                 assert {"ids": []} == found.client.get("/documents", params={"containing": words}).json()
             beside = found.client.get("/side-by-side", params={"a": "Page-0", "b": "Page-1"}).text
             assert (store == "text", False) == (" edits</td>" in beside or " edit</td>" in beside, "000 edit" in beside)
+
+
+def test_pages_show_the_numbers_of_a_report(tmp_path):
+    """Of clusters, of what resembles a document, and side by side: cut alike, whatever the similarity."""
+    documents = []
+    for group in range(12):
+        text = words(90 + group, group)
+        edited = [*text[:40], *"ab"[: 1 + group % 2], *text[41:]]
+        documents += [{"id": f"{group}a", "text": " ".join(text)}, {"id": f"{group}b", "text": " ".join(edited)}]
+    page = ns.report(ns.dedup(documents))
+    ns.Index.create(tmp_path / "t.ns", store="text", source=documents).close()
+    with running(lambda *, read_only: ns.Index.open(tmp_path / "t.ns", read_only=read_only)) as found:
+        clusters = found.client.get("/clusters").text
+        for pair in page.pairs:
+            a, b = (page.documents[one].id for one in (pair.a, pair.b))
+            shown, view = cut(pair.similarity), page.beside[pair.beside]
+            assert f'side-by-side?a={b}&amp;b={a}">{shown}<' in clusters
+            assert f"</meter> {shown}</td>" in found.client.get("/document", params={"id": a}).text
+            beside = found.client.get("/side-by-side", params={"a": a, "b": b}).text
+            assert f"</meter> {shown}</td>" in beside
+            assert f"{percent(view.a_in_b, 1)} of a and {percent(view.b_in_a, 1)} of b." in beside
+    assert 12 == len(page.pairs) == len({pair.similarity for pair in page.pairs})

@@ -11,7 +11,7 @@ import asyncio
 from functools import partial
 from importlib.resources import files
 from typing import Annotated, Any
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
 from fastapi import FastAPI, Request
 from fastapi import Query as Setting
@@ -34,7 +34,8 @@ __all__ = ["HtmlPages"]
 _CLUSTERS = 25
 _HITS = 50  # of a search
 _DECISIONS = 100
-_NOTE = 1000  # characters
+_NOTE, _LONGEST_NAME = 1000, 100  # characters
+_NAME = "nearsame_who"  # a cookie: who decides in this browser, where no token says so
 _MATCHES = 10
 _COMPARED = 5  # of the matches, those that are shown side by side at once
 _SHOWN = 20_000  # characters of a document
@@ -143,8 +144,13 @@ class HtmlPages:
             raise HttpProblem(422, "invalid", f"the note has {len(note):,} characters, more than {_NOTE:,}")
         for id in (a, b):
             await self._ask(request, lookups.get(id))  # whoever is not there cannot be decided about
-        await decisions.decide(a, b, _field(form, "choice"), note, self._who(request))
-        return self._redirect(request, f"/side-by-side?a={quote(a, safe='')}&b={quote(b, safe='')}#decide")
+        who = self._who(request, form)
+        await decisions.decide(a, b, _field(form, "choice"), note, who)
+        answer = self._redirect(request, f"/side-by-side?a={quote(a, safe='')}&b={quote(b, safe='')}#decide")
+        if not self._service.access.asks:
+            path = f"{_root(request.scope)}/"
+            answer.set_cookie(_NAME, quote(who), LIFETIME, path=path, httponly=True, samesite="strict")
+        return answer
 
     async def decisions(self, request: Request, start: Annotated[int, Setting(ge=0, le=1 << 53)] = 0) -> Response:
         """What was decided, the latest first."""
@@ -174,7 +180,8 @@ class HtmlPages:
         self._require(request)
         compared = await self._ask(request, views.beside(a, b, everything=all)) if a and b else None
         decision = views.decision(await self._decisions(), a, b) if compared else None
-        return self._page(request, "beside.html", a=a, b=b, compared=compared, decision=decision, why=_WHY)
+        who = None if self._service.access.asks else unquote(request.cookies.get(_NAME, ""))[:_LONGEST_NAME]
+        return self._page(request, "beside.html", a=a, b=b, compared=compared, decision=decision, why=_WHY, who=who)
 
     async def about(self, request: Request) -> Response:
         """What the index holds, and how programs talk to the service."""
@@ -258,10 +265,10 @@ class HtmlPages:
             await decisions.look()
         return decisions
 
-    def _who(self, request: Request) -> str:
-        """Who decides: the name of the token; nobody's where none is asked for."""
+    def _who(self, request: Request, form: FormData) -> str:
+        """Who decides: the name of the token; where none is asked for, the name that was typed."""
         holder = self._service.access.require(request, "write", pages=True)
-        return holder.name if holder else ""
+        return holder.name if holder else _field(form, "who").strip()[:_LONGEST_NAME]
 
     async def _ask(self, request: Request, question: Any) -> Any:
         return await self._service.ask(request, question)

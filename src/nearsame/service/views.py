@@ -271,7 +271,7 @@ def _summary(comparison: Comparison, left_out: int) -> str:
     number = len(comparison.passages)
     shares = [side.in_passages / max(side.tokens, 1) for side in (comparison.a, comparison.b)]
     plural = "passage" if number == 1 else "passages"
-    return f"{number:,} shared {plural}: {percent(shares[0])} of a and {percent(shares[1])} of b. {promise}"
+    return f"{number:,} shared {plural}: {percent(shares[0], 1)} of a and {percent(shares[1], 1)} of b. {promise}"
 
 
 def _likeness(likeness: Likeness) -> dict[str, Any]:
