@@ -1,6 +1,7 @@
 """Similarities are shown by one rule."""
 
 from fractions import Fraction
+from pathlib import Path
 
 from nearsame import Jaccard, Match, dedup, plan_simhash, report
 from nearsame.shares import cut
@@ -35,3 +36,11 @@ def test_a_plan_that_finds_nearly_all_says_so_in_plain_figures() -> None:
     shown = plan_simhash(k=24, threshold=0.9)._repr_html_()
     assert 0.995 < plan_simhash(k=24, threshold=0.9).at_threshold < 1
     assert "e+" not in shown
+
+
+def test_a_page_calls_all_only_what_is_all(tmp_path: Path) -> None:
+    """299 of 300 are not 100 % of a host."""
+    dedup([{"text": "a text of a page", "url": f"https://a.example/{at}"} for at in range(300)]).report(
+        tmp_path / "r.html"
+    )
+    assert "299 (99 %)" in (tmp_path / "r.html").read_text("utf-8")

@@ -189,6 +189,25 @@ def test_a_pair_opens_by_keyboard(opened):
     assert 1 == opened.locator(".detail").count()
 
 
+def test_texts_begin_where_their_script_does(page, tmp_path):
+    """What is written from the right stands at the right of its box, other texts at the left."""
+    letters = str.maketrans("abcdefghij", "\u05d0\u05d1\u05d2\u05d3\u05d4\u05d5\u05d6\u05d7\u05d8\u05d9")
+    hebrew, latin = " ".join(words(9)).translate(letters), " ".join(words(9))
+    rows = [{"id": f"{side} {at}", "text": text} for side, text in (("he", hebrew), ("la", latin)) for at in range(2)]
+    path = tmp_path / "r.html"
+    ns.dedup(rows).report(path)
+    page.goto(path.as_uri())
+    margins = """box => { const range = document.createRange(), outer = box.getBoundingClientRect();
+        range.selectNodeContents(box); const line = range.getBoundingClientRect();
+        return [line.left - outer.left, outer.right - line.right]; }"""
+    for name, side in (("he", 1), ("la", 0)):
+        page.fill("#query", f"id:{name}")
+        page.locator("#rows button").first.click()
+        for box in page.locator(".text").all():
+            near, far = box.evaluate(margins)[side], box.evaluate(margins)[1 - side]
+            assert near < 20 < far, name
+
+
 @pytest.mark.slow
 def test_what_is_judged_is_kept_and_read(report, opened, tmp_path):
     """By keys, with undo; the curve follows; the file is a truth to `evaluate`, and gives the marks back."""

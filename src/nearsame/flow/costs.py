@@ -24,6 +24,7 @@ from nearsame.flow.spelling import ShingleSpelling
 from nearsame.kernels.buckets import Meeting
 from nearsame.recipes.counterparts import asked_for, coded_join, exact_join, hashed_join
 from nearsame.recipes.methods import Method, Shingled
+from nearsame.shares import percent
 from nearsame.stages.features.boilerplate import CountThese
 from nearsame.stages.features.shingles import ShingleSets
 from nearsame.stages.keys.curves import within_distance
@@ -123,8 +124,8 @@ def _in_place(trial: Trial, chance: float | None = None, found: int = 0, looked_
     method, amount = trial.method, _amount(trial.comparisons, trial.seconds)
     if chance is None:
         return f"use method {method.name} ({asked_for(method)}: exact, about {amount})"
-    finds = f"it finds {chance:.1%} of the pairs at the threshold"
-    of_sample = f", and {found / looked_at:.1%} of {looked_at:,} similar pairs of a sample" if looked_at else ""
+    finds = f"it finds {percent(chance, 1)} of the pairs at the threshold"
+    of_sample = f", and {percent(found / looked_at, 1)} of {looked_at:,} similar pairs of a sample" if looked_at else ""
     return f"use method {method.name} ({asked_for(method)}: about {amount}; {finds}{of_sample})"
 
 
@@ -141,7 +142,7 @@ def _no_way_out(cost: _Cost, method: Method) -> str:
     chance = float(within_distance(float(method.least), codes.k, codes.bits, "cosine"))
     return (
         f". Method {codes.name} ({asked_for(codes)}) compares every code with every other, which may be less:"
-        f" it finds about {chance:.0%} of the pairs at the threshold"
+        f" it finds about {percent(chance)} of the pairs at the threshold"
     )
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from nearsame.outputs.console import Report, clean
+from nearsame.shares import percent
 
 __all__ = ["show_mirrors"]
 
@@ -77,7 +78,7 @@ def _by_hosts(groups: Sequence[Sequence[Mapping[str, Any]]]) -> list[tuple[tuple
 
 
 def _pair(report: Report, row: Mapping[str, Any]) -> None:
-    shares = "".join(f"{row[name]:>8.1%}" for name in ("agreement", "a_in_b", "b_in_a"))
+    shares = "".join(f"{percent(row[name], 1):>8}" for name in ("agreement", "a_in_b", "b_in_a"))
     report.line(f"    a {_short(row['a'], 74)}")
     report.line(f"    b {_short(row['b'], 74)}")
     report.line(f"      {row['kind']:<{_NAMES - 4}}{row['common']:>8,}{shares}")

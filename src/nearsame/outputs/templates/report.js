@@ -292,7 +292,7 @@ const detail = row => {
       const name = named((index ? row.second : row.first).id), role = data.of === "dedup" ? `${letter}, which ${index ? "stays" : "goes"}` : letter;
       const text = make("div", { class: "text", dir: "auto", tabindex: 0, role: "region", "aria-label": `${letter}: ${name}` });
       text.append(...view[letter].map(piece => printed(piece, index, () => sides)));
-      const share = Math.floor(1000 * view[index ? "b_in_a" : "a_in_b"] + 1e-7) / 10;
+      const inside = view[index ? "b_in_a" : "a_in_b"], share = inside < 1 ? Math.min(99.9, 100 * inside).toFixed(1) : 100;
       both.append(make("div", {}, make("p", { class: "side" }, `${role}: `, make("bdi", {}, name)), make("p", { class: "note" }, `${share} % of it is in passages of the other`), text));
       return text;
     });

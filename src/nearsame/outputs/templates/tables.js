@@ -10,7 +10,7 @@ const follow = () => document.querySelectorAll("[data-at]").forEach(one => {
   else if (most) {
     one.className = value ? `h${Math.min(4, 1 + Math.round(3 * value / most))}` : "";
     one.textContent = value ? value.toLocaleString("en") : "";
-  } else one.textContent = value.toLocaleString("en") + (of ? ` (${Math.round(100 * value / of)} %)` : "");
+  } else one.textContent = value.toLocaleString("en") + (of ? ` (${Math.min(value < of ? 99 : 100, Math.round(100 * value / of))} %)` : "");
 });
 if (slider) slider.addEventListener("input", follow);
 
