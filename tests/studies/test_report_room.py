@@ -68,6 +68,24 @@ def test_a_page_stays_within_3_mb(name, tmp_path):
         assert max(with_texts) > high - (high - low) / 4
 
 
+def test_settings_take_no_room_from_texts(tmp_path):
+    """Of 50,000 decisions a page says how many there are, and of ids that no document has how they begin."""
+    documents = copies(20, 3, 50)
+    ids = [f"{at:08} {'x' * 40}" for at in range(100_000)] + ["y" * 1_000_000, "0 0"]
+    lines = [f"{a}\t{b}\tno" for a, b in zip(ids[::2], ids[1::2], strict=True)]
+    (tmp_path / "d.tsv").write_text("\n".join(["id1\tid2\tlabel", *lines[::-1]]) + "\n", "utf-8")
+    method = ns.Jaccard(threshold="0.4", shingle_size=1, stop_words=tuple(f"word{at}" for at in range(1000)))
+    found = ns.report(run := ns.dedup(documents, method=method, decisions=tmp_path / "d.tsv"))
+    assert 50_001 == found.recipe["decisions"] == run.stats.decisions["lost"]
+    assert all(pair.beside >= 0 for pair in found.pairs)
+    for kind in ("html", "json"):
+        path = tmp_path / f"r.{kind}"
+        ns.write_report(found, path)
+        assert path.stat().st_size < 1_000_000, kind
+    assert "50,001 of people" in (tmp_path / "r.html").read_text("utf-8")
+    assert len(run._repr_html_()) < 100_000
+
+
 def many():
     """2,100 near copies, of which a page lists 2,000; one has a long id."""
     made = [{"id": f"{group} {copy}", "text": " ".join([*words(9, group), *"xyz"[:copy]])}

@@ -19,7 +19,7 @@ from nearsame.answers.comparisons import Explanation
 from nearsame.answers.findings import Evaluation
 from nearsame.answers.reports import KINDS, RunReport
 from nearsame.outputs import cluster_layout, evaluations, explanation, plots, similarity_bars, walk_pictures
-from nearsame.outputs.page_data import brief, for_a_script, shortened
+from nearsame.outputs.page_data import brief, for_a_script
 from nearsame.outputs.promises import in_bytes
 from nearsame.shares import cut
 
@@ -181,8 +181,8 @@ def _hashed(text: str) -> str:
 
 def _setting(name: str, value: Any) -> str:
     if name == "decisions":
-        return f"{len(value):,} of people"
-    return shortened(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False), _LONGEST)
+        return f"{value:,} of people"
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def require_templates() -> None:

@@ -5,11 +5,13 @@ from typing import Any
 
 from nearsame.answers.stats import Stats
 from nearsame.files.passed_over import PassedOver
+from nearsame.outputs.page_data import shortened
 from nearsame.outputs.promises import content, dropped, plural, shuffled
 
 __all__ = ["remarks"]
 
 _SHOWN = 8
+_LONGEST = 100  # characters of an id
 
 
 def remarks(stats: Stats, passed_over: PassedOver) -> Iterator[str]:
@@ -42,8 +44,9 @@ def _decided(said: Mapping[str, Any]) -> Iterator[str]:
     obeyed = {"apart": "kept apart", "chosen": "chosen to stay", "confirmed": "confirmed", "unsure": "unsure"}
     counted = [f"{said['read']:,} read", *(f"{said[name]:,} {what}" for name, what in obeyed.items() if said[name])]
     yield f"Decisions: {', '.join(counted)}."
+    lost = (shortened(id, _LONGEST) for id in said["lost_ids"])
     why = {
-        "lost": f"ids that no document has, or several have ({', '.join(said['lost_ids'])})",
+        "lost": f"ids that no document has, or several have ({', '.join(lost)})",
         "not_similar": "no duplicates here",
         "overruled": "the chosen one goes, or both stay",
     }

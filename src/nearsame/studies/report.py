@@ -6,7 +6,7 @@
 
 import dataclasses
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any
@@ -29,7 +29,7 @@ from nearsame.dataclass import dataclass
 from nearsame.errors import ConfigError, MissingExtraError, SourceError
 from nearsame.flow.results import Pairs, Result
 from nearsame.outputs.examples import spread
-from nearsame.outputs.page_data import printed_bytes, shortened
+from nearsame.outputs.page_data import brief, printed_bytes, shortened
 from nearsame.outputs.promises import below, guarantee, measured
 from nearsame.recipes.arguments import checked
 from nearsame.recipes.methods import Method
@@ -55,7 +55,7 @@ _CLUSTERS = 200
 _GRAPHS, _MEMBERS = 12, 20  # clusters that are drawn, and how many of their members
 _DRAWN = 3  # documents that a cluster has at least which is drawn: of two there is one line to see
 _ID_BYTES, _CLUSTER_BYTES, _GRAPH_BYTES = 300_000, 100_000, 100_000  # of ids and sources
-_SENTENCE, _VALUE = 2_000, 200  # characters of a remark, and of a name in a heading
+_SENTENCE, _SETTING, _VALUE = 2_000, 2_000, 200  # characters of a remark, of a setting, and of a name in a heading
 _EXCERPT = 120
 _COPIES = ("bytes", "words", "edits")  # of the whole
 
@@ -136,7 +136,7 @@ class _Making:
             graphs=tuple(self._graphs()),
             parts=frequent_parts(self._shared),
             untold=self._untold,
-            recipe=dict(stats.recipe),
+            recipe=_told_settings(stats.recipe),
             versions=dict(stats.versions),
             changes=self.changes,
             data=run.data,
@@ -345,3 +345,9 @@ class _Making:
         if self._facts is None:
             return f"the sources cannot be read again: {self.unread}"
         return "" if self.run.sources.are_texts else "documents are numbers"
+
+
+def _told_settings(recipe: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings as a page has room for: of decisions their number."""
+    decisions = {"decisions": len(recipe["decisions"])} if recipe.get("decisions") else {}
+    return brief({**recipe, **decisions}, _SETTING)

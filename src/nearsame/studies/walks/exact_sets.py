@@ -121,8 +121,9 @@ def _keys(sets: NamedSets, keys: pa.RecordBatch, row: int, also: str) -> Step:
     own = arrow.ints(keys.column("row")) == row
     hashes = arrow.unsigned(arrow.ints(keys.column("key")))[own].tolist()
     places = arrow.ints(keys.column("place"))[own].tolist()
+    texts = sets.texts
     rows = tuple(
-        (sets.numbers.get(item, 0), sets.texts.get(item, ""), hexed(item), place + 1)
+        (sets.numbers.get(item, 0), texts.get(item, ""), hexed(item), place + 1)
         for item, place in zip(hashes, places, strict=True)
     )
     note = f"A shingle that no other document has is no key: it can bring nobody together.{also}"

@@ -95,7 +95,8 @@ def _keyed(keys: pa.RecordBatch, row: int) -> list[int]:
 
 
 def _keys(sets: NamedSets, items: list[int]) -> Step:
-    rows = tuple((sets.numbers.get(item, 0), sets.texts.get(item, ""), hexed(item)) for item in items)
+    texts = sets.texts
+    rows = tuple((sets.numbers.get(item, 0), texts.get(item, ""), hexed(item)) for item in items)
     note = "A shingle that no other document has is no key: it can bring nobody together."
     return Step("Keys bring documents together", ("#", "shingle", "key"), rows, note)
 
