@@ -208,6 +208,18 @@ def test_texts_begin_where_their_script_does(page, tmp_path):
             assert near < 20 < far, name
 
 
+def test_marks_on_a_letter_stay_in_their_cell(page, tmp_path):
+    """A hundred of them above a name of a table paint over no other row."""
+    rows = [
+        {"id": f"{at}", "text": " ".join(words(40)), "lang": ("l" + "\u0301" * 100)[: 1 + 100 * at]} for at in (0, 1)
+    ]
+    path = tmp_path / "r.html"
+    ns.dedup(rows).report(path)
+    page.goto(path.as_uri())
+    clipped = "cells => cells.every(cell => getComputedStyle(cell).overflowY === 'clip')"
+    assert page.get_by_label("By lang", exact=True).first.locator("th, td").evaluate_all(clipped)
+
+
 @pytest.mark.slow
 def test_what_is_judged_is_kept_and_read(report, opened, tmp_path):
     """By keys, with undo; the curve follows; the file is a truth to `evaluate`, and gives the marks back."""

@@ -74,7 +74,7 @@ def test_who_decides_without_a_token_gives_a_name(tmp_path):
         form = PAIR | {"choice": "unsure", "who": ' Ann\t"O" \u05d0 '}
         assert 303 == found.client.post("/side-by-side", data=form).status_code
         assert 'value="Ann\t&#34;O&#34; \u05d0"' in found.client.get("/side-by-side", params=PAIR).text
-        assert "<td>Ann &#34;O&#34; \u05d0</td>" in found.client.get("/decisions").text
+        assert '<td dir="auto">Ann &#34;O&#34; \u05d0</td>' in found.client.get("/decisions").text
     (one,) = read_judgements(str(tmp_path / "d.tsv"))
     assert 'Ann "O" \u05d0' == one.who
 

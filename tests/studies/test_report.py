@@ -3,11 +3,13 @@
 import dataclasses
 import json
 import os
+from itertools import combinations
 
 import numpy as np
 import pytest
 
 import nearsame as ns
+from nearsame.answers.reports import ClusterGraph
 from nearsame.outputs.cluster_layout import laid_out
 from nearsame.outputs.html import report_page
 from nearsame.recipes.methods import METHODS
@@ -263,6 +265,21 @@ def test_a_chain_is_seen_in_the_graph_of_its_cluster():
     distances = [round(np.hypot(x - 120, y - 120)) for x, y, _ in nodes]
     assert [0, 35, 69, 104] == sorted(distances)
     assert [distances[at[row]] for row in range(4)] == sorted(distances)
+
+
+@pytest.mark.parametrize("others", range(2, 20))
+def test_no_line_of_a_graph_leads_through_the_keeper(others):
+    """Where all are similar; and in a chain, which must not look like a star."""
+    members = tuple(range(others + 1))
+    star = ClusterGraph(0, members, tuple((a, b, 1.0) for a, b in combinations(members, 2)))
+    chain = ClusterGraph(0, members, tuple((a, b, 1.0 if b == a + 1 else 0.1) for a, b in combinations(members, 2)))
+    for graph in [star] if others > 6 else [star, chain]:
+        drawn = laid_out(graph, 0.5)
+        (x, y, _), *rest = drawn["nodes"]
+        ends = {node[:2] for node in rest}
+        for x1, y1, x2, y2, _, is_similar in drawn["lines"]:
+            if is_similar and {(x1, y1), (x2, y2)} <= ends:
+                assert abs((x2 - x1) * (y1 - y) - (x1 - x) * (y2 - y1)) / np.hypot(x2 - x1, y2 - y1) > 8
 
 
 def test_a_cluster_of_two_has_no_graph():

@@ -1,7 +1,8 @@
 """Where the members of a cluster stand in its picture: the keeper in the middle, the others in rings around it.
 
 A member stands on the ring of as many steps as it takes to the keeper by pairs over the line; one whose own similarity
-to the keeper is below it stands further out: a chain is seen.
+to the keeper is below it stands further out: a chain is seen. No line between two others that are similar enough leads
+through the keeper: a ring has an odd number of places, and each is turned a little further than the one inside it.
 """
 
 from math import cos, pi, sin
@@ -12,6 +13,7 @@ from nearsame.answers.reports import ClusterGraph
 __all__ = ["laid_out"]
 
 _SIZE, _ROOM = 240, 16
+_TURN = 0.6  # radians
 
 
 def laid_out(graph: ClusterGraph, least: float) -> dict[str, Any]:
@@ -23,7 +25,7 @@ def laid_out(graph: ClusterGraph, least: float) -> dict[str, Any]:
         mine = [at for at, one in enumerate(rings) if one == ring]
         radius = (_SIZE / 2 - _ROOM) * ring / last
         for number, at in enumerate(mine):
-            angle = 2 * pi * (number + 0.5 * (ring - 1)) / len(mine) - pi / 2
+            angle = 2 * pi * number / (len(mine) | 1) + _TURN * (ring - 1) - pi / 2
             places[at] = (_SIZE / 2 + radius * cos(angle), _SIZE / 2 + radius * sin(angle))
     lines = [
         (*_rounded(places[a]), *_rounded(places[b]), similarity, similarity >= least)
