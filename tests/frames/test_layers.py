@@ -179,9 +179,7 @@ def test_another_threshold_is_decided_behind_the_same_layers(spark):
     found.release()
 
 
-@pytest.mark.parametrize(
-    "use", ["url", "revisit", *(pytest.param(name, marks=pytest.mark.long) for name in ("redirect", "canonical"))]
-)
+@pytest.mark.parametrize("use", ["url", "redirect", "canonical", "revisit"])
 def test_a_layer_without_its_column_is_refused(spark, use):
     """As on one machine, in the same words."""
     texts = pa.table({"text": ["a", "b"]})
