@@ -172,3 +172,37 @@ def test_half_a_surrogate_pair_is_told(method):
     """In the text that is explained, as in those that are compared."""
     with pytest.raises(ns.ConfigError, match="the text is not Unicode"):
         ns.explain("a \ud800 b", method=method)
+
+
+@pytest.mark.parametrize(("ending", "content"), [
+    ("jsonl", b'{"id": "1", "text": "a b c"}\n{"id": "2", "text": "a b c"}\n'),
+    ("csv", b"id,text\n1,a b c\n2,a b c\n"),
+    ("tsv", b"id\ttext\n1\ta b c\n2\ta b c\n"),
+])  # fmt: skip
+@pytest.mark.parametrize("named", [True, False])
+def test_files_of_records_whose_names_are_not_utf_8(ending, content, named, tmp_path):
+    """Are read by their bytes, called as a text can say it, copied, proved and read anew."""
+    (home := tmp_path / "in").mkdir()
+    source = Path(os.fsdecode(os.fsencode(home) + b"/caf\xe9." + ending.encode()))
+    source.write_bytes(content)
+    Path(os.fsdecode(os.fsencode(home) + b"/nothing\xe9.csv")).symlink_to("nowhere")
+    out, again = tmp_path / "out", tmp_path / "again"
+    assert (0 if named else 3) == run("dedup", source if named else home, "-o", out, "-q").exit_code
+    (kept,) = (path for path in (out / "kept").iterdir() if path.is_file())
+    assert f"caf\\xe9.{ending}" == kept.name
+    assert content.replace(content.splitlines(keepends=True)[-1], b"") == kept.read_bytes()
+    assert "Everything holds." in run("verify", out).output
+    assert run("rerun", out, "-o", again, "-q").exit_code in {0, 3}
+    assert kept.read_bytes() == (again / "kept" / kept.name).read_bytes()
+
+
+def test_benchmarks_whose_names_are_not_utf_8(tmp_path):
+    """Are called as a text can say it; in Python by any name."""
+    asked = "Which wise old wallaby waltzes with Wendy every Wednesday evening?"
+    source = Path(os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9.jsonl"))
+    source.write_text(json.dumps({"question": asked}) + "\n", "utf-8")
+    train = write_jsonl(tmp_path / "train.jsonl", [{"text": asked}])
+    assert 0 == run("leaks", train, "--eval", source, "-o", tmp_path / "out", "-q").exit_code
+    record = json.loads((tmp_path / "out" / "stats.json").read_text("utf-8"))
+    assert ["caf\\xe9"] == [counts["name"] for counts in record["stats"]["benchmarks"]]
+    assert ["a\ufffd"] == [counts.name for counts in ns.leaks([asked], {"a\ud800": [asked]}).stats.benchmarks]

@@ -13,7 +13,10 @@ from typing import Any, NamedTuple
 from nearsame.dataclass import dataclass
 from nearsame.errors import SourceError
 
-__all__ = ["Files", "Inputs", "is_address", "is_folder", "local_paths", "local_stamp", "names_of", "no_path", "several"]
+__all__ = [
+    "Files", "Inputs", "is_address", "is_folder", "local_paths", "local_stamp", "name_as_text", "names_of", "no_path",
+    "several",
+]  # fmt: skip
 
 _LOCAL = ("file://", "local://", "file:", "local:")  # the longer one first
 _LOGS = ("-wal", "-shm")  # of SQLite, beside a file
@@ -135,6 +138,16 @@ def no_path(name: str) -> str:
         return "a NUL" if b"\0" in os.fsencode(name) else ""
     except UnicodeEncodeError:
         return "half of a surrogate pair"
+
+
+def name_as_text(path: str) -> str:
+    r"""A path as text: names of files may hold bytes that are none.
+
+    Example:
+        >>> name_as_text("caf\udce9.jsonl")
+        'caf\\xe9.jsonl'
+    """
+    return path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
 def is_folder(path: str) -> bool:

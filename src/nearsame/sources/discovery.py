@@ -22,7 +22,7 @@ from nearsame.arrow import Rows
 from nearsame.errors import ColumnError, ConfigError, MissingExtraError, SourceError
 from nearsame.files.compressions import COMPRESSIONS
 from nearsame.files.formats import ARCHIVES_NEED, BY_SUFFIX, PAGES, PAGES_NEED, SOURCE_CODE, TEXTS, Format
-from nearsame.files.inputs import local_stamp, names_of
+from nearsame.files.inputs import local_stamp, name_as_text, names_of
 from nearsame.files.passed_over import PassedOver, converter_of, kind_of
 from nearsame.files.systems import File, chained, filesystem, is_url, joined, mishaps, require_bucket, suffixed_name
 from nearsame.sources.base import Columns, Part
@@ -342,8 +342,8 @@ def _parts_of(listing: _Listing, columns: Columns, *, strict: bool) -> Iterator[
                 file,
                 **form.settings,
                 format=form.name,
-                name=url,
-                target=suffixed_name(url)[len(chained(url)[0]) - len(path) :],
+                name=name_as_text(url),
+                target=name_as_text(suffixed_name(url)[len(chained(url)[0]) - len(path) :]),
                 compression=compression,
                 strict=strict,
                 lenient=not listing.explicit and len(listing.paths) > 1,
@@ -352,7 +352,7 @@ def _parts_of(listing: _Listing, columns: Columns, *, strict: bool) -> Iterator[
             )
     for path in listing.dangling:
         stamp = local_stamp(Path(listing.url(path)).lstat())
-        yield Dangling(listing.url(path), path, strict=strict, stamp=stamp)
+        yield Dangling(listing.url(path), name_as_text(path), strict=strict, stamp=stamp)
     if texts:
         _refuse_columns(columns, listing.root)
         yield _text_folder(listing, texts, strict=strict)
@@ -370,7 +370,7 @@ def _text_folder(listing: _Listing, texts: list[str], *, strict: bool) -> TextFo
     return TextFolder(
         listing.root,
         tuple(texts),
-        name=listing.url(texts[0]) if listing.explicit and len(texts) == 1 else listing.root or ".",
+        name=name_as_text(listing.url(texts[0]) if listing.explicit and len(texts) == 1 else listing.root or "."),
         target=list_name(texts),
         strict=strict,
         stamps=tuple(file.stamp() for file in files),

@@ -23,7 +23,7 @@ import xxhash
 
 from nearsame.dataclass import dataclass
 from nearsame.errors import ConfigError, SourceError
-from nearsame.files.inputs import Files
+from nearsame.files.inputs import Files, name_as_text
 from nearsame.files.systems import File, is_url, joined
 from nearsame.page_encodings import decoded, encoded, is_wide, looks_like
 from nearsame.sources.base import BATCH_BYTES, NOT_READ, Annotations, Aside, Columns, Skip, Skipped, TextChange
@@ -132,7 +132,7 @@ class TextFolder:
             if is_page(path):
                 skip(Skipped(self.name, position, None, f"{path}: a web page is no item of a benchmark"))
             elif (text := self._text(position, columns, skip)) is not None:
-                yield position, {"id": _printable(path), "text": text.decode()}
+                yield position, {"id": name_as_text(path), "text": text.decode()}
 
     def copy(
         self,
@@ -188,7 +188,7 @@ class TextFolder:
                 continue
             if page.cut:
                 skip(Aside("cut"))
-            yield from batched.add(position, page, _printable(self.paths[position]))
+            yield from batched.add(position, page, name_as_text(self.paths[position]))
         yield from batched.close()
 
     def _page(self, position: int, mime: str, columns: Columns, skip: Skip) -> PageRecord | None:
@@ -236,7 +236,7 @@ class TextFolder:
         return None
 
     def _batch(self, positions: list[int], texts: list[bytes], chosen: Chosen) -> pa.RecordBatch:
-        paths = [_printable(self.paths[position]) for position in positions]
+        paths = [name_as_text(self.paths[position]) for position in positions]
         ids = None if chosen.id is None else pa.array(paths, pa.string())
         return assemble(np.array(positions, np.int64), ids, pa.array(texts, pa.large_binary()).view(pa.large_string()))
 
@@ -266,7 +266,7 @@ class TextFolder:
         with sink(unused(home / name), None) as out:
             for position in stay:
                 values = dict(zip(ANNOTATIONS.names, (column[position] for column in columns), strict=True))
-                out.write(orjson.dumps({"path": _printable(self.paths[position]), **values}) + b"\n")
+                out.write(orjson.dumps({"path": name_as_text(self.paths[position]), **values}) + b"\n")
 
 
 def list_name(paths: Sequence[str]) -> str:
@@ -327,8 +327,3 @@ def _sample(file: File, size: int | None) -> bytes | None:
     except OSError:
         return None
     return hashed.digest()
-
-
-def _printable(path: str) -> str:
-    """A path as text: file names may hold bytes that are none."""
-    return path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")

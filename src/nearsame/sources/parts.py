@@ -16,7 +16,7 @@ import pyarrow as pa
 from nearsame.dataclass import dataclass
 from nearsame.errors import NearSameError, SourceError
 from nearsame.files.compressions import Compression
-from nearsame.files.inputs import Files
+from nearsame.files.inputs import Files, name_as_text
 from nearsame.files.systems import File, is_url
 from nearsame.sources.base import NOT_READ, NOT_UTF8, Annotations, Aside, Columns, Skip, Skipped
 from nearsame.sources.streams import BrokenStreamError, begun, chunks, copy_raw, looks_compressed, seekable, sink
@@ -180,7 +180,7 @@ class FilePart:
 class Dangling:
     """A link of a folder that leads to no file: one skip, and nothing to copy."""
 
-    name: str
+    link: str
     target: str
     strict: bool = False
     stamp: tuple[Any, ...] = field(default=(), repr=False)
@@ -190,7 +190,12 @@ class Dangling:
     @property
     def files(self) -> Files:
         """The link itself, by its name."""
-        return Files("", (self.name,))
+        return Files("", (self.link,))
+
+    @property
+    def name(self) -> str:
+        """What reports call it."""
+        return name_as_text(self.link)
 
     def size_bytes(self) -> int | None:
         """There are no bytes."""

@@ -10,7 +10,8 @@ from typing import Any
 from nearsame.errors import ConfigError
 from nearsame.files.compressions import COMPRESSIONS
 from nearsame.files.formats import BY_SUFFIX, TEXTS
-from nearsame.files.inputs import several
+from nearsame.files.inputs import name_as_text, several
+from nearsame.printable import without_halves
 from nearsame.sources import Columns, Parts, Wanted, open_parts
 
 __all__ = ["named_sources", "open_benchmark"]
@@ -23,14 +24,13 @@ def named_sources(evals: Any) -> list[tuple[str, Any]]:
         ConfigError: There are none, or two of one name.
     """
     if isinstance(evals, Mapping):
-        named = [(str(name), source) for name, source in evals.items()]
+        named = [(without_halves(str(name)), source) for name, source in evals.items()]
     else:
         sources = several(evals)
         names = list(map(_name, sources))
         again = {name for name, times in Counter(names).items() if times > 1}
         named = [
-            (os.fspath(source) if name in again and isinstance(source, str | os.PathLike) else name, source)
-            for name, source in zip(names, sources, strict=True)
+            (_in_full(source) if name in again else name, source) for name, source in zip(names, sources, strict=True)
         ]
     if not named:
         raise ConfigError("there are no benchmarks", hint="Name at least one.")
@@ -41,6 +41,10 @@ def named_sources(evals: Any) -> list[tuple[str, Any]]:
     return named
 
 
+def _in_full(source: Any) -> str:
+    return name_as_text(os.fspath(source)) if isinstance(source, str | os.PathLike) else _name(source)
+
+
 def _name(source: Any) -> str:
     """What a benchmark is called: its file without the endings, or its folder.
 
@@ -49,7 +53,7 @@ def _name(source: Any) -> str:
     """
     if not isinstance(source, str | os.PathLike):
         return "memory"
-    typed = os.fspath(source)
+    typed = name_as_text(os.fspath(source))
     path = PurePath(typed)
     if glob.has_magic(typed) or typed == "-":
         return typed
