@@ -169,3 +169,13 @@ def test_copies_and_lists_of_text_files_are_held_to_them(tmp_path: Path) -> None
         assert not ns.verify(tmp_path / "spans").holds, name
         (kept / name).unlink(missing_ok=True) if before is None else (kept / name).write_bytes(before)
     assert ns.verify(tmp_path / "spans").holds
+
+
+def test_text_files_of_an_encoding_of_which_none_changed(tmp_path: Path) -> None:
+    """A passage is cut out of what stands beside them."""
+    (folder := tmp_path / "train").mkdir()
+    (folder / "a.txt").write_bytes("ein Gänseblümchen, und noch eins auf der grünen Wiese".encode("latin-1"))
+    (folder / "b.jsonl").write_text(json.dumps({"text": f"Quiz: {QUESTION}"}) + "\n", "utf-8")
+    found = ns.leaks(str(folder), {"quiz": [QUESTION]}, encoding="latin-1")
+    found.write(tmp_path / "out", remove="spans")
+    assert ns.verify(tmp_path / "out", against={"quiz": [QUESTION]}).holds

@@ -309,6 +309,8 @@ def _check_files(  # noqa: PLR0913, PLR0917  (what went of which files, and who 
         elif at in stay and at not in changed and not same_bytes(str(paths[at]), os.fsdecode(part.paths[at] or b"")):
             findings.wrong(f"kept/{part.target}", f"{paths[at].name} is not the file that was read")
     there = [at for at in changed if paths[at].is_file()]
+    if not there:
+        return
     copies = part._replace(
         paths=[os.fsencode(paths[at]) for at in there],
         files=[part.files[at] for at in there],
