@@ -1,9 +1,10 @@
-"""Similarities and shares as they are shown, by one rule: nothing looks as if it reached what it does not."""
+"""Numbers as they are shown, by one rule: no similarity or share looks as if it reached what it does not."""
 
+from collections.abc import Sized
 from fractions import Fraction
 from math import floor
 
-__all__ = ["cut", "cut_short", "percent", "small_percent"]
+__all__ = ["counted", "cut", "cut_short", "percent", "plural", "small_percent"]
 
 _OF_A_FLOAT = 1e-7  # what a product with a float may lack of a whole number
 _TINY = 0.1  # percent: of less one digit behind the point says nothing
@@ -46,3 +47,24 @@ def small_percent(share: float) -> str:
     if share in {0, 1}:
         return f"{100 * share:.0f} %"
     return f"{percent(share, 1)[:-1]} %" if 100 * share >= _TINY else f"{100 * share:.2g} %"
+
+
+def plural(number: int, noun: str) -> str:
+    """The noun for one, or for several.
+
+    >>> plural(2, "pair"), plural(1, "match"), plural(0, "match")
+    ('pairs', 'match', 'matches')
+    """
+    if number == 1:
+        return noun
+    return f"{noun}es" if noun.endswith(("s", "ch")) else f"{noun}s"
+
+
+def counted(number: int | Sized, noun: str) -> str:
+    """A number of things.
+
+    >>> counted(1, "document"), counted(1000, "bit"), counted([], "match")
+    ('1 document', '1,000 bits', '0 matches')
+    """
+    many = number if isinstance(number, int) else len(number)
+    return f"{many:,} {plural(many, noun)}"

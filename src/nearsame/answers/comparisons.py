@@ -8,6 +8,7 @@ from typing import Any
 from nearsame.answers.in_notebooks import InNotebooks
 from nearsame.dataclass import dataclass
 from nearsame.recipes.choices import MeasureName
+from nearsame.shares import counted
 
 __all__ = ["ComparedText", "Comparison", "Explanation", "Measured", "Passage", "Step"]
 
@@ -111,8 +112,8 @@ class Comparison(InNotebooks):
 
     def __repr__(self) -> str:
         verdict = "near-duplicates" if self.similar else "not near-duplicates"
-        shared = f"{len(self.passages):,} passage{'' if len(self.passages) == 1 else 's'}"
-        return f"Comparison({verdict}, {self.measure} threshold {float(self.threshold):g}, {shared})"
+        passages = counted(self.passages, "passage")
+        return f"Comparison({verdict}, {self.measure} threshold {float(self.threshold):g}, {passages})"
 
     def __getitem__(self, name: str) -> Measured:
         """The measure called `name`."""

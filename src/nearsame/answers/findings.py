@@ -9,6 +9,7 @@ from nearsame.answers.in_notebooks import InNotebooks
 from nearsame.dataclass import dataclass
 from nearsame.files.inputs import Inputs
 from nearsame.recipes.choices import JudgedBy
+from nearsame.shares import counted
 
 __all__ = [
     "Closing",
@@ -314,7 +315,7 @@ class Evaluation(InNotebooks):
     def __repr__(self) -> str:
         methods = ", ".join(score.method for score in self.scores)
         methods = methods if len(methods) <= _WIDTH else f"{len(self.scores)} methods"
-        return f"Evaluation({self.documents:,} document{'' if self.documents == 1 else 's'}, {methods})"
+        return f"Evaluation({counted(self.documents, 'document')}, {methods})"
 
     def record(self) -> dict[str, Any]:
         """All of it but the files, JSON-able."""

@@ -1,9 +1,8 @@
 """What a shell and a notebook show of an answer: a line, and what outputs/cells.py draws, loaded when one is shown."""
 
-from collections.abc import Sized
 from importlib import import_module
 
-__all__ = ["InNotebooks", "counted", "in_a_line"]
+__all__ = ["InNotebooks", "in_a_line"]
 
 _WIDTH = 79
 
@@ -16,17 +15,6 @@ class InNotebooks:
     def _repr_html_(self) -> str:
         drawn: str = import_module("nearsame.outputs.cells").shown(self)
         return drawn
-
-
-def counted(number: int | Sized, noun: str) -> str:
-    """A number of things.
-
-    >>> counted(1, "document"), counted([], "match")
-    ('1 document', '0 matches')
-    """
-    many = number if isinstance(number, int) else len(number)
-    plural = f"{noun}es" if noun.endswith(("s", "ch")) else f"{noun}s"
-    return f"{many:,} {noun if many == 1 else plural}"
 
 
 def in_a_line(kind: str, name: str, *said: str) -> str:

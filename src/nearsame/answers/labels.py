@@ -4,9 +4,10 @@ from dataclasses import field
 
 import pyarrow as pa
 
-from nearsame.answers.in_notebooks import InNotebooks, counted
+from nearsame.answers.in_notebooks import InNotebooks
 from nearsame.dataclass import dataclass
 from nearsame.files.inputs import Inputs
+from nearsame.shares import counted
 
 __all__ = ["ToLabel"]
 

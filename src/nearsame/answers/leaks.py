@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from nearsame.answers.in_notebooks import InNotebooks, counted
+from nearsame.answers.in_notebooks import InNotebooks
 from nearsame.dataclass import dataclass
+from nearsame.shares import counted
 
 __all__ = ["BenchmarkCounts", "LeakStats", "RemovedLeaks"]
 

@@ -5,10 +5,10 @@ from collections.abc import Iterable
 from dataclasses import field
 from typing import Any, Literal, get_args
 
-from nearsame.answers.in_notebooks import InNotebooks, counted, in_a_line
+from nearsame.answers.in_notebooks import InNotebooks, in_a_line
 from nearsame.dataclass import dataclass
 from nearsame.recipes.choices import ReportedMeasure, StoreKind
-from nearsame.shares import cut
+from nearsame.shares import counted, cut
 
 __all__ = [
     "FOUND_BY",

@@ -9,10 +9,11 @@ from dataclasses import field, replace
 from typing import Any, Literal
 
 from nearsame.answers.changes import RunChanges
-from nearsame.answers.in_notebooks import InNotebooks, counted, in_a_line
+from nearsame.answers.in_notebooks import InNotebooks, in_a_line
 from nearsame.dataclass import dataclass
 from nearsame.files.inputs import Inputs
 from nearsame.recipes.choices import ReportedMeasure
+from nearsame.shares import counted
 
 __all__ = [
     "KINDS",

@@ -5,9 +5,10 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import Any, Literal, NamedTuple
 
-from nearsame.answers.in_notebooks import InNotebooks, counted
+from nearsame.answers.in_notebooks import InNotebooks
 from nearsame.dataclass import dataclass
 from nearsame.recipes.choices import AuditedMeasure, AuditedThing, ConfirmedBy, ReportedMeasure
+from nearsame.shares import counted
 
 __all__ = ["NUM_HOSTS", "NUM_LARGEST", "Audit", "Below", "Component", "Share", "Stats", "compared_by"]
 

@@ -8,6 +8,7 @@ import click
 
 from nearsame.cli import indexoptions, options
 from nearsame.printable import printable
+from nearsame.shares import counted
 
 __all__ = ["backup", "check", "export", "list_ids", "migrate"]
 
@@ -96,7 +97,7 @@ def export(where: str, path: str, *, overwrite: bool, quiet: bool) -> int:
     with Index.open(where, read_only=True) as opened_index:
         count, skipped = opened_index.export(path, overwrite=overwrite), opened_index.skipped
     if not quiet:
-        click.echo(f"{count:,} document{'' if count == 1 else 's'} written: {printable(str(path))}")
+        click.echo(f"{counted(count, 'document')} written: {printable(str(path))}")
     for skip in skipped:
         click.echo(f"error: left out: {printable(skip.reason)}", err=True)
     return _UNREADABLE if skipped else _DONE

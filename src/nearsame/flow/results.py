@@ -25,6 +25,7 @@ from nearsame.outputs.destinations import meaning, require_folder
 from nearsame.recipes.arguments import checked, require_number
 from nearsame.recipes.given import Number
 from nearsame.recipes.methods import Method
+from nearsame.shares import counted
 
 __all__ = ["Pairs", "Result"]
 
@@ -53,8 +54,7 @@ class Result(Offers):
 
     def __repr__(self) -> str:
         stats = self.stats
-        documents = f"{stats.documents:,} document{'' if stats.documents == 1 else 's'}"
-        return f"Result({documents}, {stats.kept:,} kept, {stats.removed:,} removed)"
+        return f"Result({counted(stats.documents, 'document')}, {stats.kept:,} kept, {stats.removed:,} removed)"
 
     @cached_property
     def stats(self) -> Stats:
@@ -243,7 +243,7 @@ class Pairs(Offers):
     audit: Audit | None = None
 
     def __repr__(self) -> str:
-        pairs = f"{self.num_pairs:,} pair{'' if self.num_pairs == 1 else 's'}"
+        pairs = counted(self.num_pairs, "pair")
         return f"Pairs({pairs}, method={self.method.name}, threshold={float(self.method.least):g})"
 
     @cached_property

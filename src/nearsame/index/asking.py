@@ -85,7 +85,8 @@ def answers(reader: Reader, blobs: Blobs | WholeBlob, wanted: Wanting) -> list[M
         for at, is_cut in enumerate(resembling.is_cut.tolist())
     ]
     equal = [at for at, (rows, _) in enumerate(chosen) if rows and resembling.has_equal(at)]
-    whole = dict(zip(equal, blobs.whole(equal), strict=True)) if equal else {}  # by the others only that is alike
+    # by the facets that were not searched nothing is alike that is not equal by those that were
+    whole = dict(zip(equal, blobs.whole(equal), strict=True)) if equal else {}
     found: list[Matches] = []
     for at, (rows, is_cut) in enumerate(chosen):
         evidence = evidence_of(facets, whole.get(at, questions.blobs[at]), rows) if rows else []

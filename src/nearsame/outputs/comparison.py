@@ -16,7 +16,7 @@ from rich.text import Text
 from nearsame.answers.comparisons import ComparedText, Comparison, Measured, Passage
 from nearsame.outputs.console import clean
 from nearsame.outputs.report_page import ReportPage
-from nearsame.shares import cut, percent
+from nearsame.shares import counted, cut, percent
 
 __all__ = ["NAMES", "Sources", "report", "shown_distance", "verdict"]
 
@@ -89,9 +89,7 @@ def _value(measured: Measured) -> Fraction | float:
 
 def _counts(side: ComparedText, unit: str) -> str:
     words = "" if unit == "characters" else f", {side.tokens:,} {unit}"
-    return (
-        f"{side.characters:,} characters{words}, {side.shingles:,} different shingle{'' if side.shingles == 1 else 's'}"
-    )
+    return f"{side.characters:,} characters{words}, {counted(side.shingles, 'different shingle')}"
 
 
 def _measures(comparison: Comparison) -> Table:
@@ -129,12 +127,11 @@ def _list_passages(out: ReportPage, comparison: Comparison, sources: Sources, un
     if not shown:
         out.line(f"No shared passage. {promise}")
         return
-    plural = "passage" if len(shown) == 1 else "passages"
     sides = " and ".join(
         f"{percent(side.in_passages / side.tokens)} of {letter}"
         for letter, side in (("a", comparison.a), ("b", comparison.b))
     )
-    out.line(f"{len(shown):,} shared {plural}, {sides}. {promise}")
+    out.line(f"{counted(shown, 'shared passage')}, {sides}. {promise}")
     if not everything and len(shown) > _MOST_PASSAGES:
         longest = set(sorted(shown, key=lambda passage: -passage.tokens)[:_MOST_PASSAGES])
         shown = tuple(passage for passage in shown if passage in longest)

@@ -21,10 +21,10 @@ from rich.text import Text
 from nearsame.answers.stats import Stats
 from nearsame.files.passed_over import PassedOver
 from nearsame.outputs.progress import watched
-from nearsame.outputs.promises import component, condition, content, guarantee, in_bytes, measured, near, plural
+from nearsame.outputs.promises import component, condition, content, guarantee, in_bytes, measured, near
 from nearsame.outputs.remarks import remarks
 from nearsame.printable import printable, printable_json
-from nearsame.shares import cut, percent
+from nearsame.shares import counted, cut, percent
 
 __all__ = ["Report", "described", "print_json", "watched", "window"]
 
@@ -182,7 +182,7 @@ class Report:
         """Which layer removed how many, and what else speaks for it."""
         for layer in stats.layers:
             other = f"; {layer['other_text']:,} with another text" if layer["other_text"] else ""
-            entered = f"of {layer['documents']:,} {plural(layer['documents'], 'document')}"
+            entered = f"of {counted(layer['documents'], 'document')}"
             by_text = layer["layer"] in {"index", "digest", "text"}
             self._row(f"  layer {layer['layer']}", layer["removed"], entered if by_text else entered + other)
         if stats.same_host is None or not stats.removed:

@@ -13,8 +13,8 @@ from nearsame.files.passed_over import PassedOver
 from nearsame.outputs.console import Report, clean, described
 from nearsame.outputs.html import render
 from nearsame.outputs.page_data import shortened
-from nearsame.outputs.promises import in_bytes, plural
-from nearsame.shares import cut, percent
+from nearsame.outputs.promises import in_bytes
+from nearsame.shares import counted, cut, percent
 
 __all__ = ["leaks_markdown", "leaks_page", "show_leaks"]
 
@@ -37,9 +37,9 @@ def show_leaks(report: Report, record: Mapping[str, Any], skipped: pa.Table, pas
     about = f"{in_bytes(stats['text_bytes'])} of text in {seconds:,.1f} s, {speed:,.1f} MB/s"
     _row(report, "documents", stats["documents"], about)
     benchmarks = stats["benchmarks"]
-    of = f"of {_count(len(benchmarks), 'benchmark')}; {stats['sought']:,} were looked for"
+    of = f"of {counted(len(benchmarks), 'benchmark')}; {stats['sought']:,} were looked for"
     _row(report, "items", stats["items"], of)
-    _row(report, "leaked", stats["leaked"], f"in {_count(stats['leaked_documents'], 'document')}")
+    _row(report, "leaked", stats["leaked"], f"in {counted(stats['leaked_documents'], 'document')}")
     if stats["removed"] is not None:
         _row(report, "removed", stats["removed"]["documents"], _cut_out(stats["removed"]))
     report.line()
@@ -57,7 +57,7 @@ def _cut_out(removed: Mapping[str, int]) -> str:
     """What else than whole documents was removed."""
     if not removed["passages"]:
         return "of these documents"
-    passages = f"{_count(removed['passages'], 'passage')} ({_count(removed['characters'], 'character')})"
+    passages = f"{counted(removed['passages'], 'passage')} ({counted(removed['characters'], 'character')})"
     return f"without a word left; {passages} cut out"
 
 
@@ -66,7 +66,7 @@ def _items(report: Report, items: Sequence[Mapping[str, Any]]) -> None:
         return
     report.heading("Leaked items")
     for item in items[:_SHOWN]:
-        where = f"{_count(item['documents'], 'document')}, {', '.join(item['columns'])}"
+        where = f"{counted(item['documents'], 'document')}, {', '.join(item['columns'])}"
         name = f"{_short(item['benchmark'], 20)} {_short(item['item'], 30)}"
         report.line(f"  {cut(item['score'], 3)} {_short(f'{name}: {clean(where)}', 66)}")
     if len(items) > _SHOWN:
@@ -81,7 +81,7 @@ def _remarks(report: Report, record: Mapping[str, Any], skipped: pa.Table, passe
     if left_out:
         one = left_out[0]
         example = f"such as {clean(one['shingle'])!r}, in {one['texts']:,} texts of {clean(one['benchmark'])}"
-        report.line(f"Left out as boilerplate: {_count(len(left_out), 'shingle')}, {example}.")
+        report.line(f"Left out as boilerplate: {counted(len(left_out), 'shingle')}, {example}.")
     for sentence in (*passed_over.sentences(), *(f"Note: {note}." for note in record["stats"]["notes"])):
         report.line(sentence)
     if skipped.num_rows:
@@ -163,11 +163,11 @@ def _about_shown(record: Mapping[str, Any], shown: Sequence[Mapping[str, Any]]) 
 
 def _found(stats: Mapping[str, Any]) -> str:
     """What was found, in a sentence."""
-    items = f"{stats['leaked']:,} of {_count(stats['items'], 'item')}"
-    documents = f"{stats['leaked_documents']:,} of {_count(stats['documents'], 'training document')}"
+    items = f"{stats['leaked']:,} of {counted(stats['items'], 'item')}"
+    documents = f"{stats['leaked_documents']:,} of {counted(stats['documents'], 'training document')}"
     size = in_bytes(stats["text_bytes"])
     return (
-        f"{items} of {_count(len(stats['benchmarks']), 'benchmark')} were found in {documents} ({size} of text) by"
+        f"{items} of {counted(len(stats['benchmarks']), 'benchmark')} were found in {documents} ({size} of text) by"
         f" nearsame {__version__}."
     )
 
@@ -179,7 +179,7 @@ def _definition(rule: Mapping[str, Any]) -> str:
         f"A text of an item counts as found if one window of a document, {rule['window']:g} times as long as the text,"
         f" has at least {rule['threshold']:g} of the text's different {size}-word shingles (case, punctuation, markup"
         f" and line breaks aside); a text with fewer than {size} of them, if it stands there word for word. Shingles in"
-        f" more than {_count(rule['boilerplate'], 'text')} of a benchmark do not count."
+        f" more than {counted(rule['boilerplate'], 'text')} of a benchmark do not count."
     )
 
 
@@ -205,7 +205,7 @@ def _by_source(matrix: Sequence[Mapping[str, Any]]) -> list[str]:
 def _not_looked_for(record: Mapping[str, Any]) -> Iterator[str]:
     """The same in sentences."""
     for reason, number in _unsought(record).items():
-        yield f"Not looked for: {_count(number, 'text')} {_WHY[reason]}."
+        yield f"Not looked for: {counted(number, 'text')} {_WHY[reason]}."
     for counts in record["stats"]["benchmarks"]:
         if not counts["texts"]:
             yield f"Nothing to look for in {clean(counts['name'])}: no {'text' if counts['items'] else 'items'}."
@@ -227,10 +227,6 @@ def _cell(text: str) -> str:
     'a\\|b c'
     """
     return clean(text).replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;")
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {plural(number, noun)}"
 
 
 def _short(text: str, width: int) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from nearsame.outputs.console import Report, clean
-from nearsame.shares import percent
+from nearsame.shares import counted, percent, plural
 
 __all__ = ["show_mirrors"]
 
@@ -21,7 +21,7 @@ _NAMES = 44
 def show_mirrors(report: Report, record: Mapping[str, Any], skipped: pa.Table) -> None:
     """The summary of a run, and its mirrors."""
     stats = record["stats"]
-    _row(report, "pages", stats["pages"], f"of {_count(stats['hosts'], 'host')}, {_count(stats['sites'], 'site')}")
+    _row(report, "pages", stats["pages"], f"of {counted(stats['hosts'], 'host')}, {counted(stats['sites'], 'site')}")
     for name, remark in (("without_url", "without a URL"), ("unread", "could not be read")):
         if stats[name]:
             _row(report, "", stats[name], remark)
@@ -33,7 +33,7 @@ def show_mirrors(report: Report, record: Mapping[str, Any], skipped: pa.Table) -
     if stats["large_buckets"]:
         of = f"of up to {stats['largest_bucket']:,} pages proposed neighbours only"
         report.line(
-            f"{_count(stats['large_buckets'], 'bucket')} {of}: {stats['pairs_not_proposed']:,} pairs of pages were not"
+            f"{counted(stats['large_buckets'], 'bucket')} {of}: {stats['pairs_not_proposed']:,} pairs of pages were not"
             " looked at. Every mirror that is shown was counted on all its pages."
         )
     _mirrors(report, stats, record["mirrors"])
@@ -48,24 +48,24 @@ def _mirrors(report: Report, stats: Mapping[str, Any], mirrors: Sequence[Mapping
         report.line("No mirrors.")
         return
     kinds = ", ".join(
-        f"{times:,} {kind if kind == 'same host' else _plural(kind, times)}" for kind, times in stats["mirrors"].items()
+        f"{times:,} {kind if kind == 'same host' else plural(times, kind)}" for kind, times in stats["mirrors"].items()
     )
-    report.heading(f"{_count(len(mirrors), 'pair')} of mirrors in {_count(stats['groups'], 'group')}: {kinds}")
+    report.heading(f"{counted(len(mirrors), 'pair')} of mirrors in {counted(stats['groups'], 'group')}: {kinds}")
     report.line(f"  {'':<{_NAMES}}{'common':>8}{'agree':>8}{'a in b':>8}{'b in a':>8}")
     blocks = _by_hosts([list(rows) for _, rows in groupby(mirrors, key=lambda row: row["group"])])
     for hosts, groups in blocks[:_BLOCKS]:
         rows = [row for group in groups for row in group]
         if len(groups) > 1:
-            report.line(f"  {_short(' and '.join(hosts), 50)}: {_count(len(rows), 'pair')} in {len(groups):,} groups")
+            report.line(f"  {_short(' and '.join(hosts), 50)}: {counted(len(rows), 'pair')} in {len(groups):,} groups")
         for number, row in enumerate(rows[:_MEMBERS]):
             if number == 0 or row["group"] != rows[number - 1]["group"]:
                 report.line(f"  keep {_short(row['keep'], 70)}")
             _pair(report, row)
         if len(rows) > _MEMBERS:
-            report.line(f"    and {_count(len(rows) - _MEMBERS, 'pair')} more")
+            report.line(f"    and {counted(len(rows) - _MEMBERS, 'pair')} more")
     if len(blocks) > _BLOCKS:
         left = sum(len(groups) for _, groups in blocks[_BLOCKS:])
-        report.line(f"  and {_count(left, 'group')} more, with -o or --json")
+        report.line(f"  and {counted(left, 'group')} more, with -o or --json")
 
 
 def _by_hosts(groups: Sequence[Sequence[Mapping[str, Any]]]) -> list[tuple[tuple[str, ...], list[Any]]]:
@@ -82,14 +82,6 @@ def _pair(report: Report, row: Mapping[str, Any]) -> None:
     report.line(f"    a {_short(row['a'], 74)}")
     report.line(f"    b {_short(row['b'], 74)}")
     report.line(f"      {row['kind']:<{_NAMES - 4}}{row['common']:>8,}{shares}")
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {_plural(noun, number)}"
-
-
-def _plural(noun: str, number: int) -> str:
-    return noun if number == 1 else f"{noun}s"
 
 
 def _short(text: str, width: int) -> str:

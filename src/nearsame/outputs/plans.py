@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from textwrap import wrap
 
 from nearsame.answers.findings import Expected, Plan, PlanCurve, Shape, SimHashPlan
-from nearsame.shares import small_percent
+from nearsame.shares import counted, small_percent
 
 __all__ = ["in_ascii", "plan_text", "simhash_text", "sparkline"]
 
@@ -34,7 +34,7 @@ def plan_text(plan: Plan, *, ascii_only: bool = False, width: int = _WIDTH) -> s
     """
     shape = plan.shape
     lines = [f"MinHash: threshold {plan.threshold:g}, recall {plan.recall:g}, {plan.num_perm} permutations"]
-    lines += [f"{_count(shape.bands, 'band')} of {_count(shape.rows, 'row')}: {plan.reason}."]
+    lines += [f"{counted(shape.bands, 'band')} of {counted(shape.rows, 'row')}: {plan.reason}."]
     lines += ["", "Chance that a pair is found, by its Jaccard similarity:", ""]
     curves = [PlanCurve(f"{shape.bands} x {shape.rows}", plan.curve), *plan.also]
     lines += _curves(curves, plan.threshold, _bars(width), ascii_only=ascii_only)
@@ -186,7 +186,3 @@ def _expected(expected: Expected, threshold: float) -> Iterator[str]:
     if expected.drawn:
         estimated = f"Below {expected.listed_from:g} estimated from {expected.drawn:,} random pairs"
         yield f"{estimated}; from there on all were listed."
-
-
-def _count(number: int, word: str) -> str:
-    return f"{number} {word}" if number == 1 else f"{number} {word}s"

@@ -11,7 +11,7 @@ from typing import Any
 from nearsame.answers.stats import Stats
 from nearsame.recipes.methods import METHODS
 from nearsame.recipes.promises import Asked, known, promise
-from nearsame.shares import cut
+from nearsame.shares import counted, cut, plural
 
 __all__ = [
     "below",
@@ -23,7 +23,6 @@ __all__ = [
     "in_bytes",
     "measured",
     "near",
-    "plural",
     "shuffled",
 ]
 
@@ -56,12 +55,12 @@ def _layered(stats: Stats) -> str:
         parts.append(f"what {' or '.join(by_word)} removed may have another text: that was not compared")
     chained = sum(layer["inherited"] for layer in stats.layers)
     if chained:
-        parts.append(f"the first witness of {chained:,} {plural(chained, 'document')} went later (see via_id)")
+        parts.append(f"the first witness of {counted(chained, 'document')} went later (see via_id)")
     if "text" in names:
         return f"{'; '.join(parts)}. Of the documents that entered the layer text, {_promised(stats)}"
     if "digest" in names:
         decided = stats.decisions.get("both_kept", 0)
-        told = f", but for {decided:,} {plural(decided, 'pair')} that {'was' if decided == 1 else 'were'} decided"
+        told = f", but for {counted(decided, 'pair')} that {'was' if decided == 1 else 'were'} decided"
         parts.append(f"no two kept documents have the same text{told if decided else ''}")
     return f"{'; '.join(parts)}."
 
@@ -72,7 +71,7 @@ def component(stats: Stats) -> str:
     if largest is None:
         return ""
     sampled = f" of {largest.pairs_measured:,} sampled pairs" if largest.pairs_measured < largest.pairs else ""
-    bridges = f"{largest.bridges:,} {plural(largest.bridges, 'pair')} without which it falls apart"
+    bridges = f"{counted(largest.bridges, 'pair')} without which it falls apart"
     return (
         f"largest component: {largest.documents:,} documents, {largest.distinct:,} distinct, least similarity"
         f" {cut(largest.least_similarity, 3)}{sampled}, {bridges}."
@@ -133,7 +132,7 @@ def _percent(share: Mapping[str, Any]) -> str:
 def dropped(stats: Stats) -> str:
     """What became of boilerplate, in words."""
     number, shingles = stats.dropped_shingles, plural(stats.dropped_shingles, "shingle")
-    emptied = f"; {stats.emptied:,} {plural(stats.emptied, 'document')} had nothing else" if stats.emptied else ""
+    emptied = f"; {counted(stats.emptied, 'document')} had nothing else" if stats.emptied else ""
     if stats.dropped_by_host:
         hosts, most = stats.dropped_hosts, stats.dropped_by_host[0]
         on = most["host"] if hosts == 1 else f"{hosts:,} hosts, most on {most['host']} ({most['shingles']:,} shingles)"
@@ -181,15 +180,6 @@ def condition(stats: Stats) -> str:
     """What makes a pair one, in words."""
     condition = "equal" if stats.measure == "digest" else f"{stats.measure} >= {stats.least:g}"
     return f"{condition}, across the two sides" if stats.against else condition
-
-
-def plural(count: int, noun: str) -> str:
-    """The noun for one, or for several.
-
-    >>> plural(2, "pair")
-    'pairs'
-    """
-    return noun if count == 1 else f"{noun}s"
 
 
 def in_bytes(num_bytes: int) -> str:

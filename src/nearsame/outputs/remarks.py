@@ -6,7 +6,8 @@ from typing import Any
 from nearsame.answers.stats import Stats
 from nearsame.files.passed_over import PassedOver
 from nearsame.outputs.page_data import shortened
-from nearsame.outputs.promises import content, dropped, plural, shuffled
+from nearsame.outputs.promises import content, dropped, shuffled
+from nearsame.shares import counted
 
 __all__ = ["remarks"]
 
@@ -24,7 +25,7 @@ def remarks(stats: Stats, passed_over: PassedOver) -> Iterator[str]:
         (stats.repeated_ids, "with the id of another: sources and rows tell them apart"),
     ):
         if count:
-            yield f"{count:,} {plural(count, 'document')} {remark}."
+            yield f"{counted(count, 'document')} {remark}."
     if stats.decisions:
         yield from _decided(stats.decisions)
     if stats.dropped_shingles:
@@ -42,8 +43,8 @@ def _decided(said: Mapping[str, Any]) -> Iterator[str]:
     '1 decision no longer fits: ids that no document has, or several have (x): 1.'
     """
     obeyed = {"apart": "kept apart", "chosen": "chosen to stay", "confirmed": "confirmed", "unsure": "unsure"}
-    counted = [f"{said['read']:,} read", *(f"{said[name]:,} {what}" for name, what in obeyed.items() if said[name])]
-    yield f"Decisions: {', '.join(counted)}."
+    some = [f"{said['read']:,} read", *(f"{said[name]:,} {what}" for name, what in obeyed.items() if said[name])]
+    yield f"Decisions: {', '.join(some)}."
     lost = (shortened(id, _LONGEST) for id in said["lost_ids"])
     why = {
         "lost": f"ids that no document has, or several have ({', '.join(lost)})",
@@ -53,7 +54,7 @@ def _decided(said: Mapping[str, Any]) -> Iterator[str]:
     odd = [f"{what}: {said[name]:,}" for name, what in why.items() if said[name]]
     if odd:
         total = sum(said[name] for name in why)
-        yield f"{total:,} {plural(total, 'decision')} no longer {'fits' if total == 1 else 'fit'}: {'; '.join(odd)}."
+        yield f"{counted(total, 'decision')} no longer {'fits' if total == 1 else 'fit'}: {'; '.join(odd)}."
 
 
 def _about_pages(pages: Mapping[str, Any], recipe: Mapping[str, Any]) -> Iterator[str]:
@@ -71,16 +72,13 @@ def _about_pages(pages: Mapping[str, Any], recipe: Mapping[str, Any]) -> Iterato
         noun = "record" if total == 1 else "records"
         yield f"Passed over in archives, being no documents: {total:,} {noun} ({shown}{more})."
     if pages.get("cut"):
-        yield f"Cut: {_pages(pages['cut'])} longer than {recipe['max_document']:,} bytes (--max-document)."
+        yield f"Cut: {counted(pages['cut'], 'page')} longer than {recipe['max_document']:,} bytes (--max-document)."
     if pages.get("bounded"):
-        yield f"Parsed without some of their many tags or attributes: {_pages(pages['bounded'])}."
+        yield f"Parsed without some of their many tags or attributes: {counted(pages['bounded'], 'page')}."
     if pages.get("without_main"):
-        yield f"Compared by visible text, as main content is little or none of it: {_pages(pages['without_main'])}."
+        without = counted(pages["without_main"], "page")
+        yield f"Compared by visible text, as main content is little or none of it: {without}."
     if pages.get("elsewhere"):
-        yield f"Text found in metadata or in noscript only: {_pages(pages['elsewhere'])}."
+        yield f"Text found in metadata or in noscript only: {counted(pages['elsewhere'], 'page')}."
     if pages.get("nowhere"):
-        yield f"Kept, since they show menus at most and have no text to compare: {_pages(pages['nowhere'])}."
-
-
-def _pages(count: int) -> str:
-    return f"{count:,} page{'' if count == 1 else 's'}"
+        yield f"Kept, since they show menus at most and have no text to compare: {counted(pages['nowhere'], 'page')}."

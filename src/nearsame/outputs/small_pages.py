@@ -14,8 +14,7 @@ from nearsame.outputs import plots
 from nearsame.outputs.evaluations import Table
 from nearsame.outputs.html import render
 from nearsame.outputs.page_data import shortened
-from nearsame.outputs.promises import plural
-from nearsame.shares import percent, small_percent
+from nearsame.shares import counted, percent, small_percent
 
 __all__ = ["SmallPage", "of_mirrors", "of_plan", "small_page"]
 
@@ -75,9 +74,7 @@ def of_plan(plan: Plan | SimHashPlan) -> SmallPage:
 
 
 def _bands(plan: Plan) -> str:
-    shape = (
-        f"{plan.shape.bands} {plural(plan.shape.bands, 'band')} of {plan.shape.rows} {plural(plan.shape.rows, 'row')}"
-    )
+    shape = f"{counted(plan.shape.bands, 'band')} of {counted(plan.shape.rows, 'row')}"
     return " ".join([f"{shape}: {plan.reason}.", *(f"{note}." for note in plan.notes)])
 
 
@@ -151,8 +148,8 @@ def of_mirrors(record: Mapping[str, Any]) -> SmallPage:
     tables = [Table("Mirrors", columns, rows, remark, ("a", "b", "kind"))] if rows else []
     mapped = tuple((reason, f"{times:,}") for reason, times in stats["mapped"].items())
     tables += [Table("URLs that lead to another one", ("reason", "URLs"), mapped)] if mapped else []
-    pairs = f"{len(found):,} {plural(len(found), 'pair')} of mirrors in {stats['groups']:,}"
-    summary = f"{pairs} {plural(stats['groups'], 'group')}, in {stats['pages']:,} {plural(stats['pages'], 'page')}."
+    pairs = f"{counted(found, 'pair')} of mirrors in {counted(stats['groups'], 'group')}"
+    summary = f"{pairs}, in {counted(stats['pages'], 'page')}."
     tables.append(Table("What was read", ("of", "number"), counts))
     return SmallPage("Mirrors", summary, tuple(tables), record["settings"], record)
 

@@ -4,7 +4,8 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from nearsame.answers.in_notebooks import InNotebooks, counted, in_a_line
+from nearsame.answers.in_notebooks import InNotebooks, in_a_line
+from nearsame.shares import counted
 
 __all__ = ["MOST", "Estimates", "Findings", "Problem", "Residual", "Verification"]
 

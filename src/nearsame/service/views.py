@@ -15,11 +15,10 @@ from nearsame.errors import UnknownIdError
 from nearsame.index.index import Index
 from nearsame.outputs import marking
 from nearsame.outputs.comparison import NAMES, shown_distance, verdict
-from nearsame.outputs.promises import plural
 from nearsame.service import lookups
 from nearsame.service.decisions import CHOICES, PageDecisions, said, undecidable
 from nearsame.service.problems import HttpProblem
-from nearsame.shares import cut, percent
+from nearsame.shares import counted, cut, percent
 from nearsame.sources.judged import JudgedPair
 
 __all__ = ["about", "beside", "clusters", "decided", "decision", "document", "find", "search", "text_of"]
@@ -102,7 +101,7 @@ def clusters(start: int, number: int) -> View:
         (total, documents), every = index.grouped(), index.stats().documents
         return {
             "about": "A cluster is a document and those that came later and resemble it most.",
-            "total": f"{documents:,} of {every:,} documents are in {total:,} {plural(total, 'cluster')}.",
+            "total": f"{documents:,} of {every:,} documents are in {counted(total, 'cluster')}.",
             "no_text": "" if lookups.keeps_texts(index) else _NO_TEXT,
             "caption": f"Clusters {start + 1:,} to {start + len(shown):,} of {total:,}",
             "clusters": [_cluster(index, group) for group in shown],
@@ -268,10 +267,8 @@ def _summary(comparison: Comparison, left_out: int) -> str:
         promise = f"The longest are marked, and {left_out:,} more are not."
     if not comparison.passages:
         return f"No shared passage. {promise}"
-    number = len(comparison.passages)
-    shares = [side.in_passages / max(side.tokens, 1) for side in (comparison.a, comparison.b)]
-    plural = "passage" if number == 1 else "passages"
-    return f"{number:,} shared {plural}: {percent(shares[0], 1)} of a and {percent(shares[1], 1)} of b. {promise}"
+    a, b = (percent(side.in_passages / max(side.tokens, 1), 1) for side in (comparison.a, comparison.b))
+    return f"{counted(comparison.passages, 'shared passage')}: {a} of a and {b} of b. {promise}"
 
 
 def _likeness(likeness: Likeness) -> dict[str, Any]:

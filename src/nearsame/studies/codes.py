@@ -14,7 +14,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from nearsame._version import __version__
-from nearsame.answers.in_notebooks import counted
 from nearsame.clock import Clock
 from nearsame.engines.local import Local
 from nearsame.engines.sharing import Sharing
@@ -33,6 +32,7 @@ from nearsame.recipes.arguments import checked, require_number
 from nearsame.recipes.choices import MethodName
 from nearsame.recipes.methods import Method, as_recipe
 from nearsame.recipes.signatures import Default, Doc
+from nearsame.shares import counted
 from nearsame.sources import Columns, open_parts
 from nearsame.sources.reading import Reading
 from nearsame.stages.texts.page_text import PageTexts

@@ -7,9 +7,9 @@ import numpy as np
 from nearsame.answers.reports import Figure
 from nearsame.arrow import Int64s
 from nearsame.outputs.console import described
-from nearsame.outputs.promises import component, condition, content, in_bytes, near, plural
+from nearsame.outputs.promises import component, condition, content, in_bytes, near
 from nearsame.outputs.remarks import remarks
-from nearsame.shares import percent
+from nearsame.shares import counted, percent
 from nearsame.studies.finished import Finished
 from nearsame.studies.second_reading import Facts
 
@@ -55,8 +55,8 @@ def told(run: Finished) -> Iterator[str]:
     if stats.component:
         yield f"The {component(stats)}"
     if stats.chained:
-        yield f"{stats.chained:,} {plural(stats.chained, 'document')} less similar to their witness: by a chain."
+        yield f"{counted(stats.chained, 'document')} less similar to their witness: by a chain."
     yield from remarks(stats, run.passed_over)
     if stats.skipped:
         first = described(run.skipped.slice(0, 1).to_pylist()[0]) if len(run.skipped) else ""
-        yield f"{stats.skipped:,} {plural(stats.skipped, 'record')} could not be read; the first: {first}."
+        yield f"{counted(stats.skipped, 'record')} could not be read; the first: {first}."

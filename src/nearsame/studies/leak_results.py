@@ -27,6 +27,7 @@ from nearsame.outputs.leaks import leaks_markdown, leaks_page
 from nearsame.outputs.tables import skipped_table
 from nearsame.recipes.arguments import checked
 from nearsame.recipes.choices import LeakedPart, LeakRemoval
+from nearsame.shares import counted
 from nearsame.sources.manifest import manifest
 from nearsame.sources.reading import Reading
 from nearsame.studies.leak_removal import (
@@ -71,9 +72,9 @@ class Leaks:
     _searched: Searched
 
     def __repr__(self) -> str:
-        stats, many = self.stats, "" if self.stats.leaked_documents == 1 else "s"
-        items = f"{stats.leaked:,} of {stats.items:,} item{'' if stats.items == 1 else 's'}"
-        return f"Leaks({items}, in {stats.leaked_documents:,} document{many})"
+        stats = self.stats
+        items = f"{stats.leaked:,} of {counted(stats.items, 'item')}"
+        return f"Leaks({items}, in {counted(stats.leaked_documents, 'document')})"
 
     def _repr_html_(self) -> str:
         html: str = import_module("nearsame.studies.notebooks").leaks(self)._repr_html_()

@@ -17,9 +17,9 @@ from nearsame.outputs import reports
 from nearsame.outputs.cells import Cell, Html, bars, beside, element, figures, share, table, told
 from nearsame.outputs.console import clean, window
 from nearsame.outputs.marking import MarkedPiece
-from nearsame.outputs.promises import condition, content, guarantee, in_bytes, measured, near, plural
+from nearsame.outputs.promises import condition, content, guarantee, in_bytes, measured, near
 from nearsame.outputs.remarks import remarks
-from nearsame.shares import cut, percent
+from nearsame.shares import counted, cut, percent
 from nearsame.studies.distributions import bins, cluster_table, grid, sizes
 from nearsame.studies.finished import finished
 from nearsame.studies.report import report as made
@@ -54,7 +54,7 @@ def similarity(found: Result | Pairs) -> Cell:
         ConfigError: The run was on Spark.
     """
     count = len(finished(found).pairs)
-    return Cell(f"Similarity of {count:,} {plural(count, 'pair')}", _similarity(found) if count else told(_NO_PAIRS))
+    return Cell(f"Similarity of {counted(count, 'pair')}", _similarity(found) if count else told(_NO_PAIRS))
 
 
 def clusters(found: Result | Pairs) -> Cell:
@@ -75,7 +75,7 @@ def clusters(found: Result | Pairs) -> Cell:
         return Cell("No clusters.", told("No clusters."))
     rows = zip(keepers, counts.tolist(), map(cut, least.tolist()), strict=True)
     return Cell(
-        f"{len(keepers):,} {plural(len(keepers), 'cluster')}",
+        counted(len(keepers), "cluster"),
         table(
             "Clusters by size", ("documents", "clusters", ""), [(size, n, share(n / most)) for size, n in by_size if n]
         ),
@@ -86,7 +86,7 @@ def clusters(found: Result | Pairs) -> Cell:
 def leaks(found: Any) -> Cell:
     """What `leaks` found: of each benchmark how much, and which items first."""
     stats = found.stats
-    where = f"in {stats.leaked_documents:,} {plural(stats.leaked_documents, 'document')}"
+    where = f"in {counted(stats.leaked_documents, 'document')}"
     of_all = percent(stats.leaked / max(stats.items, 1), 1)
     about = [
         ("documents", f"{stats.documents:,}", in_bytes(stats.text_bytes)),

@@ -18,12 +18,11 @@ from typing import Any, Unpack
 
 import pyarrow as pa
 
-from nearsame.answers.in_notebooks import InNotebooks, counted
+from nearsame.answers.in_notebooks import InNotebooks
 from nearsame.dataclass import dataclass
 from nearsame.files.inputs import Inputs
 from nearsame.flow.calls import asked_of, names_given, of_command
 from nearsame.outputs import folder, lists
-from nearsame.outputs.promises import plural
 from nearsame.outputs.reports import write_small
 from nearsame.outputs.small_pages import of_mirrors
 from nearsame.outputs.tables import skipped_table
@@ -31,6 +30,7 @@ from nearsame.recipes.arguments import checked, require_number
 from nearsame.recipes.choices import Preferred, TableFormat
 from nearsame.recipes.methods import Recipe
 from nearsame.recipes.urls import CanonicalUrl
+from nearsame.shares import counted
 from nearsame.web.mirror_groups import KINDS, MirrorGroups, bare
 from nearsame.web.preferring import Prefer
 from nearsame.web.prefixes import Counts, MirrorThresholds, Pair, Segments, Sites, find_pairs
@@ -116,7 +116,7 @@ class Mirrors(InNotebooks):
 
     def __repr__(self) -> str:
         pairs, pages = len(self._pairs), len(self._crawl.places)
-        return f"Mirrors({pairs:,} prefix {plural(pairs, 'pair')}, {pages:,} {plural(pages, 'page')})"
+        return f"Mirrors({counted(pairs, 'prefix pair')}, {counted(pages, 'page')})"
 
     @cached_property
     def table(self) -> pa.Table:

@@ -12,13 +12,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
-from nearsame.answers.in_notebooks import InNotebooks, counted
+from nearsame.answers.in_notebooks import InNotebooks
 from nearsame.dataclass import dataclass
 from nearsame.errors import ConfigError
 from nearsame.files.inputs import Inputs
 from nearsame.outputs import folder
 from nearsame.recipes.arguments import checked
 from nearsame.recipes.urls import CanonicalUrl
+from nearsame.shares import counted
 from nearsame.sources.whole import read_json
 from nearsame.stages.keys.urls import Canonical
 

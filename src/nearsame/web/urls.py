@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 import pyarrow as pa
 
-from nearsame.answers.in_notebooks import InNotebooks, counted
+from nearsame.answers.in_notebooks import InNotebooks
 from nearsame.dataclass import dataclass
 from nearsame.errors import ConfigError
 from nearsame.files.inputs import Inputs
@@ -23,6 +23,7 @@ from nearsame.outputs.tables import skipped_table
 from nearsame.recipes.arguments import checked
 from nearsame.recipes.choices import Degree
 from nearsame.recipes.urls import RULES, CanonicalUrl
+from nearsame.shares import counted
 from nearsame.sources.base import Skipped, into
 from nearsame.stages.keys.surt import surt
 from nearsame.stages.keys.urls import Canonical

@@ -17,10 +17,10 @@ from nearsame.answers.comparisons import Explanation, Step
 from nearsame.errors import ConfigError
 from nearsame.kernels import hamming_rotations, hamming_search
 from nearsame.recipes.methods import Codes
+from nearsame.shares import counted
 from nearsame.sources.codes import read_code, words_of
 from nearsame.stages.keys.blocks import SEARCH
 from nearsame.stages.keys.headers import HeaderKeys, choose_tables, plan_blocks
-from nearsame.studies.walks.sides import counted
 
 __all__ = ["walk", "walk_two"]
 

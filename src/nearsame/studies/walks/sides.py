@@ -21,7 +21,6 @@ from nearsame.recipes.methods import Recipe
 __all__ = [
     "Given",
     "beside",
-    "counted",
     "explained",
     "hexed",
     "one_above_the_other",
@@ -117,15 +116,6 @@ def shown_fraction(value: Fraction) -> str:
     if value.denominator == 1:
         return number
     return f"{value} = {number}{'' if cut == value else '...'}"
-
-
-def counted(number: int, noun: str) -> str:
-    """A number of things.
-
-    >>> counted(1, "bit"), counted(1000, "bit")
-    ('1 bit', '1,000 bits')
-    """
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def hexed(value: int) -> str:

@@ -14,7 +14,7 @@ from nearsame.errors import ConfigError
 from nearsame.flow.sketching import frequencies_of
 from nearsame.flow.steps import steps
 from nearsame.recipes.methods import SimHash
-from nearsame.shares import cut
+from nearsame.shares import counted, cut
 from nearsame.stages.features.weighted import TextFeatures
 from nearsame.stages.pairs import likeness
 from nearsame.stages.sketches.simhash import SimHashCodes
@@ -22,7 +22,6 @@ from nearsame.studies.walks.shingled import runs_of, through, token_count, words
 from nearsame.studies.walks.sides import (
     Given,
     beside,
-    counted,
     explained,
     one_above_the_other,
     only_texts,
@@ -93,7 +92,7 @@ def _weighed(recipe: SimHash, stage: SimHashCodes, weighted: pa.RecordBatch, wor
     """The features in the order of the text, with what the stages noted of them."""
     items, hashes = (weighted.column(name)[0].values.to_numpy().view("uint64").tolist() for name in ("items", "hashes"))
     weights = stage.weights(weighted)
-    counted = [1] * len(items) if weights is None else weights.items[weights.starts[0] : weights.ends[0]].tolist()
+    numbers = [1] * len(items) if weights is None else weights.items[weights.starts[0] : weights.ends[0]].tolist()
     width = -(-recipe.bits // 64)
     hashes = hashes or items
     where = {item: i for i, item in enumerate(items)}
@@ -101,7 +100,7 @@ def _weighed(recipe: SimHash, stage: SimHashCodes, weighted: pa.RecordBatch, wor
     for text, times in Counter(runs_of(recipe, words)).items():
         at = where[xxhash.xxh3_64_intdigest(text.encode())]
         value = sum(word << 64 * i for i, word in enumerate(hashes[at * width : (at + 1) * width]))
-        features.append(_Feature(text, times, counted[at], value & (1 << recipe.bits) - 1))
+        features.append(_Feature(text, times, numbers[at], value & (1 << recipe.bits) - 1))
     return features
 
 
