@@ -141,13 +141,14 @@ def no_path(name: str) -> str:
 
 
 def name_as_text(path: str) -> str:
-    r"""A path as text: names of files may hold bytes that are none.
+    r"""A path as text: names of files may hold bytes that are none; what is typed, halves of surrogate pairs.
 
     Example:
-        >>> name_as_text("caf\udce9.jsonl")
-        'caf\\xe9.jsonl'
+        >>> name_as_text("caf\udce9.jsonl"), name_as_text("\ud800.csv")
+        ('caf\\xe9.jsonl', '\\ud800.csv')
     """
-    return path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    errors = "backslashreplace" if no_path(path) else "surrogateescape"
+    return path.encode("utf-8", errors).decode("utf-8", "backslashreplace")
 
 
 def is_folder(path: str) -> bool:

@@ -42,7 +42,7 @@ def named_sources(evals: Any) -> list[tuple[str, Any]]:
 
 
 def _in_full(source: Any) -> str:
-    return name_as_text(os.fspath(source)) if isinstance(source, str | os.PathLike) else _name(source)
+    return name_as_text(os.fsdecode(source)) if isinstance(source, str | os.PathLike) else _name(source)
 
 
 def _name(source: Any) -> str:
@@ -53,7 +53,7 @@ def _name(source: Any) -> str:
     """
     if not isinstance(source, str | os.PathLike):
         return "memory"
-    typed = name_as_text(os.fspath(source))
+    typed = name_as_text(os.fsdecode(source))
     path = PurePath(typed)
     if glob.has_magic(typed) or typed == "-":
         return typed
