@@ -8,6 +8,7 @@
 """
 
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -94,10 +95,10 @@ def strings(column: pa.Array) -> Strings:
 
 def packed(texts: Sequence[bytes]) -> Strings:
     """Some texts, as UTF-8, one after the other; behind them is room for a kernel to read past the last."""
-    offsets = np.zeros(len(texts) + 1, np.int64)
-    np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)), out=offsets[1:])
+    offsets, is_null = np.array([0, *accumulate(map(len, texts))], np.int64), np.zeros(len(texts), np.bool_)
+    offsets.flags.writeable = is_null.flags.writeable = False
     data = np.frombuffer(b"".join((*texts, bytes(_PADDING))), np.uint8)
-    return Strings(data[: data.size - _PADDING], frozen(offsets), frozen(np.zeros(len(texts), np.bool_)))
+    return Strings(data[: data.size - _PADDING], offsets, is_null)
 
 
 class Lists(NamedTuple):

@@ -675,7 +675,7 @@ def test_what_one_method_finds_by_another_is_found_and_told_all_the_same(tmp_pat
             return [(list(matches), matches.complete, matches.recall) for matches in each]
 
         by_few = found()
-        monkeypatch.setattr(asking, "sufficient", lambda facets: range(len(facets)))
+        monkeypatch.setattr(asking.Wanting, "searched", property(lambda wanted: range(len(wanted.facets))))
         assert by_few == found()
         assert any(matches for matches, _, _ in by_few)
 

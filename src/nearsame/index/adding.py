@@ -20,7 +20,7 @@ from nearsame.errors import ConfigError
 from nearsame.flow.options import SourceOptions
 from nearsame.index.candidates import Pairs, bound, closest
 from nearsame.index.documents import BATCH_ROWS
-from nearsame.index.facet import Facet, Input, Keys
+from nearsame.index.facet import Facets, Input, Keys
 from nearsame.index.removing import remove
 from nearsame.index.search import (
     Hit,
@@ -90,12 +90,12 @@ class Prepared:
         return np.concatenate([self.asked.all_keys(), np.array(ids, np.int64)])
 
 
-def blobs_of(facets: Sequence[Facet], inputs: Sequence[Input]) -> list[bytes]:
+def blobs_of(facets: Facets, inputs: Sequence[Input]) -> list[bytes]:
     """What is stored of each document to compare it by, and the columns that are kept of it."""
     return Blobs(facets, inputs).of(range(len(facets)))
 
 
-def prepared(facets: Sequence[Facet], store: StoreKind, inputs: Sequence[Input]) -> Prepared:
+def prepared(facets: Facets, store: StoreKind, inputs: Sequence[Input]) -> Prepared:
     """Compute what the store gets of documents: items, keys, compressed texts; none may be of the wrong kind."""
     for document in inputs:
         if document.sketch is not None and all(facet.width == 8 for facet in facets):
@@ -120,7 +120,7 @@ def without_repeats(inputs: Sequence[Input]) -> Iterator[Sequence[Input]]:
         yield inputs[start:]
 
 
-def settle(writer: Writer, facets: Sequence[Facet], given: Prepared, options: AddOptions) -> list[Added]:
+def settle(writer: Writer, facets: Facets, given: Prepared, options: AddOptions) -> list[Added]:
     """Add what goes in."""
     present = writer.named(
         [document.id for document in given.inputs], text=any(text is not None for text in given.texts)
@@ -139,7 +139,7 @@ def settle(writer: Writer, facets: Sequence[Facet], given: Prepared, options: Ad
     return answers
 
 
-def _status(facets: Sequence[Facet], given: Prepared, at: int, row: Row, *, replace: bool) -> AddStatus:
+def _status(facets: Facets, given: Prepared, at: int, row: Row, *, replace: bool) -> AddStatus:
     """What becomes of a document whose id is there: the same has the same text, address and columns.
 
     Where the index knows neither the text nor a digest of its bytes, equal items may be of another text: to replace by
@@ -160,7 +160,7 @@ class _Batch:
 
     def __init__(  # noqa: PLR0913, PLR0917  (what settle knows by then)
         self,
-        facets: Sequence[Facet],
+        facets: Facets,
         given: Prepared,
         resembling: Resembling,
         first: int,

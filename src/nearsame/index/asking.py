@@ -13,8 +13,8 @@ from nearsame.answers.matches import Matches
 from nearsame.dataclass import dataclass
 from nearsame.errors import ConfigError
 from nearsame.index.columns import Condition, Where, conditions, key_of, passes, unpacked
-from nearsame.index.facet import Facet
-from nearsame.index.search import Resembling, ask, evidence_of, look_up, matches_of, sufficient
+from nearsame.index.facet import Facets
+from nearsame.index.search import Resembling, ask, evidence_of, look_up, matches_of
 from nearsame.index.shelves import Blobs, WholeBlob
 from nearsame.index.sketched import query_sketch
 from nearsame.recipes.arguments import require_number
@@ -38,7 +38,7 @@ class Wanting:
         but: the id of a document that is not wanted.
     """
 
-    facets: Sequence[Facet]
+    facets: Facets
     limit: int
     where: Sequence[Condition] = ()
     recall: float | None = None
@@ -52,7 +52,7 @@ class Wanting:
     @property
     def searched(self) -> Sequence[int]:
         """By which facets: in a crowd each may show another part of those that a condition chooses among."""
-        return range(len(self.facets)) if self.where else sufficient(self.facets)
+        return range(len(self.facets)) if self.where else self.facets.sufficient
 
     def chosen(self, rows: Sequence[Row]) -> list[Row]:
         """Those that fulfil what they must."""
@@ -61,9 +61,7 @@ class Wanting:
         return [row for row in rows if passes(self.where, unpacked(self.facets, row.items))]
 
 
-def asked(
-    facets: Sequence[Facet], kept: Sequence[str], limit: int, threshold: Number | None, where: Where | None
-) -> Wanting:
+def asked(facets: Facets, kept: Sequence[str], limit: int, threshold: Number | None, where: Where | None) -> Wanting:
     """What is wanted, as a caller says it.
 
     Raises:
@@ -89,7 +87,10 @@ def answers(reader: Reader, blobs: Blobs | WholeBlob, wanted: Wanting) -> list[M
     whole = dict(zip(equal, blobs.whole(equal), strict=True)) if equal else {}
     found: list[Matches] = []
     for at, (rows, is_cut) in enumerate(chosen):
-        evidence = evidence_of(facets, whole.get(at, questions.blobs[at]), rows) if rows else []
+        if at in whole:
+            evidence = evidence_of(facets, whole[at], rows)
+        else:
+            evidence = resembling.evidence(facets, at, rows) if rows else []
         matches = matches_of(facets, rows, evidence, wanted.limit, is_cut=is_cut, but=wanted.but)
         matches.recall = wanted.recall
         found.append(matches)
@@ -118,7 +119,7 @@ def _few(reader: Reader, wanted: Wanting) -> list[Row] | None:
     return None
 
 
-def _with_threshold(facets: Sequence[Facet], threshold: Number) -> tuple[tuple[Facet, ...], float | None]:
+def _with_threshold(facets: Facets, threshold: Number) -> tuple[Facets, float | None]:
     """The facets, the first one that compares contents with another threshold; and what is found of it, if less."""
     at = next((at for at, facet in enumerate(facets) if facet.measure), None)
     if at is None:
@@ -133,4 +134,4 @@ def _with_threshold(facets: Sequence[Facet], threshold: Number) -> tuple[tuple[F
                 f"threshold={threshold} is below {own.bound.p / own.bound.q:g}, by which the index finds candidates"
             )
             raise ConfigError(message, hint="Create an index with a lower threshold.")
-    return (*facets[:at], other, *facets[at + 1 :]), recall
+    return Facets((*facets[:at], other, *facets[at + 1 :])), recall

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from nearsame.clock import Progress
 from nearsame.engines.space import Space, free_memory, least_memory, num_bytes
 from nearsame.index.adding import prepared
-from nearsame.index.facet import Facet, Input
+from nearsame.index.facet import Facets, Input
 from nearsame.index.gathering import Firsts, KeyRuns
 from nearsame.index.removing import follow_anew
 from nearsame.recipes.choices import StoreKind
@@ -51,7 +51,7 @@ def room_for(memory: int | str | None) -> Space:
     return Space(max(free_memory() // 2, least_memory(1)) if memory is None else num_bytes(memory), 1)
 
 
-def build(store: Store, facets: Sequence[Facet], kind: StoreKind, sourced: Documents, space: Space) -> None:
+def build(store: Store, facets: Facets, kind: StoreKind, sourced: Documents, space: Space) -> None:
     """Fill a store that is empty."""
     runs = KeyRuns(space)
     with store.writing(None) as writer:
@@ -79,7 +79,7 @@ def _fresh(writer: Writer, inputs: Sequence[Input], sourced: Documents) -> list[
     return fresh
 
 
-def _insert(writer: Writer, facets: Sequence[Facet], kind: StoreKind, inputs: Sequence[Input], runs: KeyRuns) -> None:
+def _insert(writer: Writer, facets: Facets, kind: StoreKind, inputs: Sequence[Input], runs: KeyRuns) -> None:
     given = prepared(facets, kind, inputs)
     first = writer.reserve(len(inputs))
     blobs = given.asked.blobs
@@ -96,7 +96,7 @@ def _insert(writer: Writer, facets: Sequence[Facet], kind: StoreKind, inputs: Se
     runs.add(2 * len(facets), values, numbers[rows_of])
 
 
-def _post_sorted(writer: Writer, facets: Sequence[Facet], runs: KeyRuns) -> Bools:
+def _post_sorted(writer: Writer, facets: Facets, runs: KeyRuns) -> Bools:
     """Write all keys, of documents with the same items only the first one's that are no set keys.
 
     Returns, by number, which documents share a key with one before them by which they might follow it.
@@ -119,7 +119,7 @@ def _post_sorted(writer: Writer, facets: Sequence[Facet], runs: KeyRuns) -> Bool
     return related
 
 
-def _leading(size: int, facets: Sequence[Facet], runs: KeyRuns) -> tuple[list[Bools], Bools]:
+def _leading(size: int, facets: Facets, runs: KeyRuns) -> tuple[list[Bools], Bools]:
     """By number: by facet the documents that are the first with their items; and those that are not, of any."""
     leads, firsts = [np.zeros(size, np.bool_) for _ in facets], [Firsts() for _ in facets]
     related = np.zeros(size, np.bool_)

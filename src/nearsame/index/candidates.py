@@ -29,18 +29,22 @@ class DistinctKeys:
 
     def __init__(self, keys: Int64s) -> None:
         self._order = keys.argsort()
-        ascending = keys[self._order]
-        new = np.ones(keys.size, np.bool_)
-        new[1:] = ascending[1:] != ascending[:-1]
-        self._starts = new.nonzero()[0]
-        self.keys: Int64s = ascending[new]
+        self.keys: Int64s = keys[self._order]
+        self._starts: Int64s | None = None  # all are different, as of nearly every question
+        is_new = self.keys[1:] != self.keys[:-1]
+        if not is_new.all():
+            self._starts = np.flatnonzero(np.concatenate([[True], is_new]))
+            self.keys = self.keys[self._starts]
 
     def largest(self, values: Int64s) -> Int64s:
         """Of values, one for each of the given keys, the largest of each different key."""
-        return np.maximum.reduceat(values[self._order], self._starts) if values.size else values
+        ordered = values[self._order]
+        return ordered if self._starts is None else np.maximum.reduceat(ordered, self._starts)
 
     def places(self, met: Int64s) -> Pairs:
         """(which of those that were met, a place among the given keys), of places among the different ones."""
+        if self._starts is None:
+            return np.arange(met.size), self._order[met]
         num_equal = np.diff(self._starts, append=self._order.size)[met]
         at = np.repeat(np.arange(met.size), num_equal)
         nth = np.arange(at.size) - np.repeat(num_equal.cumsum() - num_equal, num_equal)
@@ -60,27 +64,31 @@ def bound(most: int) -> int:
     return max(_LEAST, 2 * most)
 
 
-def candidates(reader: Reader, keys: Sequence[Keys], limits: Sequence[int], most: int) -> Candidates:
+def candidates(reader: Reader, num: int, keys: Sequence[Keys], limits: Sequence[int], most: int) -> Candidates:
     """Whom documents may resemble.
 
     Args:
         reader: Of the store.
+        num: How many documents.
         keys: Of the documents, by facet.
         limits: By facet, how many with the same items are wanted.
         most: How many of other candidates, and at most of any.
     """
-    sets = [(of.sets[of.present], np.flatnonzero(of.present)) for of in keys]
+    sets = [(of.sets[of.present], of.present.nonzero()[0]) for of in keys]
     met, cuts = _met(reader, [*sets, *((of.keys, of.rows) for of in keys)], [*limits, *[most] * len(keys)])
-    is_cut = np.zeros(keys[0].present.size, np.bool_)
+    is_cut = np.zeros(num, np.bool_)
     if not any(numbers.size for _, numbers in met):
         return Candidates(met[: len(keys)], met[len(keys) :], is_cut)
     for limit, cut in zip(limits, cuts, strict=False):
-        is_cut[cut] |= limit == most
+        if limit == most:
+            is_cut[cut] = True
     others = []
     for pairs, rows in zip(met[len(keys) :], cuts[len(keys) :], strict=True):
         chosen, cut = closest(*pairs, most)
         others.append(chosen)
-        is_cut[rows] = is_cut[cut] = True
+        for some in (rows, cut):
+            if some.size:
+                is_cut[some] = True
     return Candidates(met[: len(keys)], others, is_cut)
 
 
@@ -113,17 +121,21 @@ def _met(reader: Reader, sides: Sequence[Pairs], mosts: Sequence[int]) -> tuple[
         sides: Keys, and whose they are.
         mosts: By side, how many documents of a key are wanted.
     """
-    keys, rows = (np.concatenate([side[part] for side in sides]) for part in (0, 1))
     sizes = [side[0].size for side in sides]
-    most = np.repeat(mosts, sizes)
-    asked = DistinctKeys(keys)
+    if not any(sizes):
+        return [_NO_PAIRS] * len(sides), [_NO_PAIRS[0]] * len(sides)
+    asked = DistinctKeys(np.concatenate([side[0] for side in sides]))
+    most = np.array(mosts).repeat(sizes)
     hits = reader.postings(asked.keys, asked.largest(most) + 1)
     if not hits.places.size:
         return [_NO_PAIRS] * len(sides), [_NO_PAIRS[0]] * len(sides)
+    rows = np.concatenate([side[1] for side in sides])
     at, of = asked.places(hits.places)
-    order = np.argsort(of, kind="stable")
-    is_over = (rank(hits.places)[at] >= most[of])[order]
-    kept, over = order[~is_over], order[is_over]
+    kept = of.argsort(kind="stable")
+    over = kept[:0]
+    if hits.places.size > min(mosts):
+        is_over = (rank(hits.places)[at] >= most[of])[kept]
+        kept, over = kept[~is_over], kept[is_over]
     ends = [0, *accumulate(sizes)]
     met = [(rows[of[some]], hits.numbers[at[some]]) for some in _parted(kept, of, ends)]
     return met, [rows[of[some]] for some in _parted(over, of, ends)]

@@ -19,7 +19,7 @@ from nearsame.arrow import Int64s
 from nearsame.dataclass import dataclass
 from nearsame.errors import StoreDamagedError
 from nearsame.index.adding import blobs_of
-from nearsame.index.facet import Facet, Input
+from nearsame.index.facet import Facets, Input
 from nearsame.index.salvaging import whole_rows
 from nearsame.index.search import Questioned, ask, evidence_of
 from nearsame.index.shelves import BlobShelf, behind
@@ -34,7 +34,7 @@ _MOST = 20  # of one kind are reported
 _ALL = 1 << 40
 
 
-def check(reader: Reader, facets: Sequence[Facet], store: StoreKind) -> list[str]:
+def check(reader: Reader, facets: Facets, store: StoreKind) -> list[str]:
     """What is wrong, in words, each once."""
     return _Check(reader, facets, store).run()
 
@@ -44,7 +44,7 @@ class _Check:
     """What is found on the way."""
 
     reader: Reader
-    facets: Sequence[Facet]
+    facets: Facets
     store: StoreKind
     found: dict[str, None] = field(default_factory=dict)  # in order
     damage: list[str] = field(default_factory=list)  # documents that cannot be looked at
@@ -109,7 +109,7 @@ def _leads(
     return is_first
 
 
-def _leaders(reader: Reader, facets: Sequence[Facet], rows: Sequence[Row]) -> Iterator[str]:
+def _leaders(reader: Reader, facets: Facets, rows: Sequence[Row]) -> Iterator[str]:
     led = [row for row in rows if row.leader is not None]
     leaders = reader.rows({row.leader for row in led if row.leader is not None}, missing_ok=True)
     for row in led:
@@ -122,7 +122,7 @@ def _leaders(reader: Reader, facets: Sequence[Facet], rows: Sequence[Row]) -> It
             yield f"document {row.number} follows {row.leader}, which it does not resemble"
 
 
-def _contents(facets: Sequence[Facet], store: StoreKind, rows: Sequence[Row]) -> Iterator[str]:
+def _contents(facets: Facets, store: StoreKind, rows: Sequence[Row]) -> Iterator[str]:
     if store == "text":
         made = blobs_of(facets, [_input(facets, row) for row in rows])
         for row, blob in zip(rows, made, strict=True):
@@ -137,11 +137,11 @@ def _contents(facets: Sequence[Facet], store: StoreKind, rows: Sequence[Row]) ->
                     yield f"document {rows[at].number}: what is stored of its URL is not what the URL gives"
 
 
-def _input(facets: Sequence[Facet], row: Row) -> Input:
+def _input(facets: Facets, row: Row) -> Input:
     return Input(row.id, row.url, zlib.decompress(row.text or b""), columns=behind(facets, row.items))
 
 
-def _strays(reader: Reader, facets: Sequence[Facet], expected: int) -> Iterator[str]:
+def _strays(reader: Reader, facets: Facets, expected: int) -> Iterator[str]:
     """Keys of nobody: looked for one by one only if there are more than there must be."""
     counted, after = 0, None
     while (page := reader.postings_page(after, _POSTINGS))[0].size:
@@ -161,7 +161,7 @@ def _strays(reader: Reader, facets: Sequence[Facet], expected: int) -> Iterator[
                 yield f"the key {key & (1 << 64) - 1:016x} leads to document {number}, which does not have it"
 
 
-def _owned(facets: Sequence[Facet], rows: Sequence[Row]) -> dict[int, set[int]]:
+def _owned(facets: Facets, rows: Sequence[Row]) -> dict[int, set[int]]:
     owned: dict[int, set[int]] = {row.number: set() for row in rows}
     if rows:
         asked = ask(facets, [row.items for row in rows])

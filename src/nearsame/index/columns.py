@@ -20,7 +20,7 @@ import orjson
 
 from nearsame.arrow import Int64s
 from nearsame.errors import ConfigError
-from nearsame.index.facet import Facet
+from nearsame.index.facet import Facets
 from nearsame.index.shelves import behind
 from nearsame.recipes.arguments import shown
 
@@ -131,7 +131,7 @@ def packed(columns: Mapping[str, str | None]) -> bytes:
     return text + b" " * (-len(text) % _WORD)
 
 
-def column_keys(facets: Sequence[Facet], blobs: Sequence[bytes]) -> tuple[Int64s, Int64s]:
+def column_keys(facets: Facets, blobs: Sequence[bytes]) -> tuple[Int64s, Int64s]:
     """(keys, rows): a key for each value of a column, which all documents share that have it."""
     pairs = [(key_of(*pair), row) for row, blob in enumerate(blobs) for pair in unpacked(facets, blob).items()]
     table = np.array(pairs, np.int64).reshape(-1, 2)
@@ -144,7 +144,7 @@ def key_of(name: str, value: str) -> int:
     return int.from_bytes(hashlib.blake2b(named, digest_size=8).digest(), "little", signed=True)
 
 
-def unpacked(facets: Sequence[Facet], blob: bytes) -> dict[str, str]:
+def unpacked(facets: Facets, blob: bytes) -> dict[str, str]:
     """The columns of a row."""
     text = behind(facets, blob)
     columns: dict[str, str] = orjson.loads(text) if text else {}

@@ -15,7 +15,7 @@ from nearsame.errors import ConfigError
 from nearsame.files.inputs import Inputs
 from nearsame.index.codes import CodeFacet
 from nearsame.index.columns import unpacked
-from nearsame.index.facet import Facet
+from nearsame.index.facet import Facets
 from nearsame.index.facets import DigestFacet
 from nearsame.index.salvaging import whole_rows
 from nearsame.index.sets import SetFacet
@@ -31,7 +31,7 @@ _AT_ONCE = 1000
 Reading = Callable[[], AbstractContextManager[Reader]]
 
 
-def entry(facets: Sequence[Facet], row: Row, leader: str | None = None) -> Entry:
+def entry(facets: Facets, row: Row, leader: str | None = None) -> Entry:
     """A row as a caller sees it."""
     fields: dict[str, Any] = {"digests": {}}
     shelf = BlobShelf(facets, [row.items])
@@ -60,7 +60,7 @@ def _text(row: Row) -> str | None:
 
 def export(  # noqa: PLR0913  (as a caller gives it)
     reading: Reading,
-    facets: Sequence[Facet],
+    facets: Facets,
     path: str,
     *,
     index: str,
@@ -84,7 +84,7 @@ def export(  # noqa: PLR0913  (as a caller gives it)
         return write(made, (exported(facets, kept, row) for rows in batches for row in rows))
 
 
-def exported(facets: Sequence[Facet], kept: Sequence[str], row: Row) -> dict[str, Any]:
+def exported(facets: Facets, kept: Sequence[str], row: Row) -> dict[str, Any]:
     """A row as a record of a file: the columns that are kept are its columns, too."""
     record = entry(facets, row).record()
     digests, columns = record.pop("digests"), record.pop("columns")

@@ -37,6 +37,7 @@ __all__ = [
     "NOTHING",
     "Batch",
     "Facet",
+    "Facets",
     "IndexMethod",
     "Input",
     "Keys",
@@ -113,9 +114,9 @@ class Facet:
         sets, present = self._set_keys(items)
         return Keys(sets, present, *self._other_keys(items, present))
 
-    def set_keys(self, items: Lists) -> Int64s:
-        """What documents with the same items share."""
-        return self._set_keys(items)[0]
+    def set_key(self, items: UInt64s) -> int:
+        """What documents with these items share."""
+        return _word(items.tobytes()) ^ self._salt
 
     def only_equal(self, items: Lists) -> npt.NDArray[np.bool_] | None:  # noqa: ARG002  (codes have some)
         """Which rows are similar to nothing but their copies; None: none."""
@@ -139,21 +140,42 @@ class Facet:
         return {name: getattr(self.recipe, name, None) for name in TextRecipe.model_fields}
 
     @cached_property
-    def _salt(self) -> np.int64:
-        return np.int64(
-            int.from_bytes(hashlib.blake2b(self.name.encode(), digest_size=8).digest(), "little", signed=True)
-        )
+    def _salt(self) -> int:
+        return _word(self.name.encode())
 
     def _set_keys(self, items: Lists) -> tuple[Int64s, npt.NDArray[np.bool_]]:
-        present = items.sizes > 0
-        keys = np.empty(present.size, np.int64)
-        for i, (start, end) in enumerate(zip(items.starts.tolist(), items.ends.tolist(), strict=True)):
-            content = items.items[start:end].tobytes()
-            keys[i] = int.from_bytes(hashlib.blake2b(content, digest_size=8).digest(), "little", signed=True)
-        return keys ^ self._salt, present
+        bounds = zip(items.starts.tolist(), items.ends.tolist(), strict=True)
+        return np.array([self.set_key(items.items[a:b]) for a, b in bounds], np.int64), items.sizes > 0
 
     def _other_keys(self, items: Lists, present: npt.NDArray[np.bool_]) -> tuple[Int64s, Int64s]:  # noqa: ARG002  (equality has none)
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
+
+
+class Facets(tuple[Facet, ...]):  # noqa: SLOT001  (it remembers what was made)
+    """The methods of an index, in the order of FOUND_BY, and what every question needs to know of them."""
+
+    @cached_property
+    def ranking(self) -> Facet | None:
+        """The one that answers are ranked by: the first that compares contents."""
+        return next((facet for facet in self if facet.measure), None)
+
+    @cached_property
+    def sufficient(self) -> list[int]:
+        """By which all is found that any finds, of ranked answers: equal texts have equal items where they rank."""
+        ranking = self.ranking
+        return [
+            at for at, facet in enumerate(self) if ranking is None or facet is ranking or not facet.implies(ranking)
+        ]
+
+    @cached_property
+    def in_order(self) -> list[bool]:
+        """Of each, whether the documents that have the same items by it are equally good answers."""
+        ranking = self.ranking
+        return [ranking is None or facet is ranking or facet.implies(ranking) for facet in self]
+
+
+def _word(content: bytes) -> int:
+    return int.from_bytes(hashlib.blake2b(content, digest_size=8).digest(), "little", signed=True)
 
 
 def documents(texts: Iterable[bytes]) -> pa.RecordBatch:

@@ -25,7 +25,7 @@ from nearsame.index import adding, building, migrating, removing
 from nearsame.index.adding import AddOptions
 from nearsame.index.columns import kept_columns
 from nearsame.index.documents import ColumnNames, Sourced, at_hand
-from nearsame.index.facet import Facet, Input
+from nearsame.index.facet import Facets, Input
 from nearsame.index.questions import Questions, named
 from nearsame.index.recipe import facets_of, require_same, written
 from nearsame.index.shelves import pack
@@ -265,6 +265,6 @@ class Index(Questions):
         return nullcontext(self._writer) if self._writer is not None else self._store.writing(keys)
 
 
-def _try_out(facets: Sequence[Facet]) -> None:
+def _try_out(facets: Facets) -> None:
     """Fail before anything is made if a method needs what is not installed."""
     pack(facets, [facet.items([Input("", "https://example.org/", b"a")])[0] for facet in facets])

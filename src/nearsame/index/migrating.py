@@ -6,7 +6,7 @@
 """
 
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import closing
 
 from nearsame import stores
@@ -16,7 +16,7 @@ from nearsame.errors import IndexMismatchError, StoreBusyError
 from nearsame.index.building import build, room_for
 from nearsame.index.columns import read_kept
 from nearsame.index.documents import BATCH_ROWS
-from nearsame.index.facet import Facet, Input
+from nearsame.index.facet import Facets, Input
 from nearsame.index.recipe import is_current, shown_recipes, updated, written
 from nearsame.index.shelves import behind
 from nearsame.stores.base import Reader, Row
@@ -29,7 +29,7 @@ class _Stored:
     """The documents of an index, as a source of another."""
 
     reader: Reader
-    facets: Sequence[Facet]
+    facets: Facets
     progress: Progress
 
     def __iter__(self) -> Iterator[list[Input]]:

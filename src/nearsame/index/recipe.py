@@ -6,7 +6,7 @@ from typing import Any, get_args
 
 from nearsame.answers.matches import FOUND_BY
 from nearsame.errors import ConfigError, IndexMismatchError
-from nearsame.index.facet import Facet, IndexMethod
+from nearsame.index.facet import Facet, Facets, IndexMethod
 from nearsame.index.facets import facet_of
 from nearsame.recipes.base import TOKENISER, UNICODE_VERSION
 from nearsame.recipes.choices import INDEX_METHODS, STORES, IndexMethodName, StoreKind, word_of
@@ -35,7 +35,7 @@ _MIGRATE = f"Run `nearsame index migrate`, if it stores texts; or {_OTHERWISE}"
 _VERSIONS = {"tokeniser": ("the tokeniser", TOKENISER), "unicode": ("the Unicode tables", UNICODE_VERSION)}
 
 
-def facets_of(method: Any, store: StoreKind) -> tuple[Facet, ...]:
+def facets_of(method: Any, store: StoreKind) -> Facets:
     """The facets of methods as a caller names them.
 
     Raises:
@@ -51,7 +51,7 @@ def facets_of(method: Any, store: StoreKind) -> tuple[Facet, ...]:
             facets[facet.name] = facet
     if not facets:
         raise ConfigError("an index needs a method", hint=f"Choose from {', '.join(INDEX_METHODS)}.")
-    return tuple(facets[name] for name in FOUND_BY if name in facets)  # in this order, whatever the caller's
+    return Facets(facets[name] for name in FOUND_BY if name in facets)  # in this order, whatever the caller's
 
 
 def _recipes(method: Any) -> tuple[IndexMethod, ...]:
@@ -65,13 +65,13 @@ def _recipes(method: Any) -> tuple[IndexMethod, ...]:
     return _BY_NAME[name]()
 
 
-def written(facets: Sequence[Facet], store: StoreKind, columns: Sequence[str] = ()) -> dict[str, str]:
+def written(facets: Facets, store: StoreKind, columns: Sequence[str] = ()) -> dict[str, str]:
     """What is written down."""
     settings = {"store": store, "methods": json.dumps([facet.recipe.record() for facet in facets])}
     return settings | ({"columns": json.dumps(columns)} if columns else {})
 
 
-def read_recipe(settings: Mapping[str, str], where: str) -> tuple[tuple[Facet, ...], StoreKind]:
+def read_recipe(settings: Mapping[str, str], where: str) -> tuple[Facets, StoreKind]:
     """(facets, store) as they were written down."""
     records = _recorded(settings, where)
     facets, store = _read(settings, where, records)
@@ -93,7 +93,7 @@ def is_current(settings: Mapping[str, str], where: str) -> bool:
     return True
 
 
-def updated(settings: Mapping[str, str], where: str) -> tuple[tuple[Facet, ...], StoreKind]:
+def updated(settings: Mapping[str, str], where: str) -> tuple[Facets, StoreKind]:
     """(facets, store) with the versions of this one, and its usual settings where there were none."""
     records = _recorded(settings, where)
     ours = {name: version for name, (_, version) in _VERSIONS.items()}
@@ -101,7 +101,7 @@ def updated(settings: Mapping[str, str], where: str) -> tuple[tuple[Facet, ...],
     return _read(settings, where, newer)
 
 
-def shown_recipes(facets: Sequence[Facet], store: StoreKind) -> str:
+def shown_recipes(facets: Facets, store: StoreKind) -> str:
     """Methods, with those of their settings that are not the usual ones, as people read them."""
     shown = []
     for recipe in (facet.recipe for facet in facets):
@@ -122,9 +122,7 @@ def _recorded(settings: Mapping[str, str], where: str) -> list[dict[str, Any]]:
     return records
 
 
-def _read(
-    settings: Mapping[str, str], where: str, records: Sequence[dict[str, Any]]
-) -> tuple[tuple[Facet, ...], StoreKind]:
+def _read(settings: Mapping[str, str], where: str, records: Sequence[dict[str, Any]]) -> tuple[Facets, StoreKind]:
     _require_versions(records, where)
     try:
         store = word_of(settings["store"], STORES)
@@ -164,7 +162,7 @@ def _recipe(record: dict[str, Any]) -> Recipe:
     return by_name(name, **given)
 
 
-def require_same(facets: Sequence[Facet], expected: Any, store: StoreKind, where: str) -> None:
+def require_same(facets: Facets, expected: Any, store: StoreKind, where: str) -> None:
     """Refuse an index that was made by other methods than expected; the settings that differ are named."""
     wanted = facets_of(expected, store)
     ours, theirs = ({facet.name: facet.recipe.record() for facet in side} for side in (facets, wanted))

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from nearsame.arrow import Int64s
-from nearsame.index.facet import Facet
+from nearsame.index.facet import Facets
 from nearsame.index.search import Questioned, ask, followed, look_up
 from nearsame.stores.base import Row, Writer
 
@@ -18,7 +18,7 @@ __all__ = ["follow_anew", "remove"]
 _AT_ONCE = 256
 
 
-def remove(writer: Writer, facets: Sequence[Facet], numbers: Sequence[int]) -> None:
+def remove(writer: Writer, facets: Facets, numbers: Sequence[int]) -> None:
     """Take documents out, by number; all of them are there."""
     going = set(numbers)
     orphans = {follower for number in numbers for follower in writer.followers(number)} - going
@@ -53,7 +53,7 @@ def _first_of(writer: Writer, keys: Int64s) -> Int64s:
     return first[inverse]
 
 
-def follow_anew(writer: Writer, facets: Sequence[Facet], numbers: Int64s, *, earlier_only: bool = False) -> None:
+def follow_anew(writer: Writer, facets: Facets, numbers: Int64s, *, earlier_only: bool = False) -> None:
     """Decide for documents, by number and ascending, whom they follow; `earlier_only`: nobody that came later."""
     pending = set() if earlier_only else set(numbers.tolist())
     for start in range(0, numbers.size, _AT_ONCE):

@@ -19,7 +19,7 @@ from nearsame.arrow import Int64s, frozen
 from nearsame.dataclass import dataclass
 from nearsame.index.candidates import DistinctKeys, Pairs, bound, candidates, rank, unique_pairs
 from nearsame.index.columns import column_keys, unpacked
-from nearsame.index.facet import Facet, Keys
+from nearsame.index.facet import Facet, Facets, Keys
 from nearsame.index.shelves import BlobShelf, same_items
 from nearsame.kernels.candidates import score_pairs
 from nearsame.kernels.scores import EQUAL, Bound, unbounded
@@ -37,7 +37,6 @@ __all__ = [
     "matches_of",
     "mosts",
     "similar_pairs",
-    "sufficient",
 ]
 
 _EQUAL = Bound(EQUAL, 1, 1)
@@ -47,7 +46,7 @@ _EQUAL = Bound(EQUAL, 1, 1)
 class Questioned:
     """Documents that are asked about, as they would be stored."""
 
-    facets: Sequence[Facet]
+    facets: Facets
     blobs: Sequence[bytes]
     shelf: BlobShelf
     keys: Sequence[Keys]  # by facet that is searched by
@@ -72,12 +71,22 @@ class Hit(NamedTuple):
     is_first: bool = False  # the first of all that have its items: only that one may be followed
 
 
+class Likenesses(NamedTuple):
+    """What holds between a document and a row."""
+
+    found_by: tuple[FoundBy, ...]
+    similarity: float | None
+    measure: ReportedMeasure | Literal[""]
+    distance: int | None
+
+
 @dataclass(frozen=True)
 class Resembling:
     """What resembles documents that were asked about.
 
     Attributes:
         hits: by document and facet.
+        blobs: of the documents.
         rows: of every hit.
         shelf: of the documents, and behind them what was fetched.
         places: where on it a number is, of those that are.
@@ -85,6 +94,7 @@ class Resembling:
     """
 
     hits: Sequence[Sequence[list[Hit]]]
+    blobs: Sequence[bytes]
     rows: dict[int, Row]
     shelf: BlobShelf
     places: dict[int, int]
@@ -94,38 +104,37 @@ class Resembling:
         """All that resemble a document, each once."""
         return list(dict.fromkeys(hit.number for hits in self.hits[at] for hit in hits))
 
+    def evidence(self, facets: Facets, at: int, rows: Sequence[Row]) -> list[Likenesses]:
+        """What holds between a document, by what it was searched by, and some rows that resemble it."""
+        if not all(row.number in self.places for row in rows):  # some are copies of what was compared
+            return evidence_of(facets, self.blobs[at], rows)
+        return _evidence(facets, self.shelf, at, [self.places[row.number] for row in rows])
+
     def has_equal(self, at: int) -> bool:
         """Whether anything is equal to a document for some facet: without that, it is for no stricter one."""
         return any(hit.value == 1 for hits in self.hits[at] for hit in hits)
 
 
-def ask(facets: Sequence[Facet], blobs: Sequence[bytes], searched: Sequence[int] | None = None) -> Questioned:
-    """Make ready to ask about documents, by some facets or all of them."""
+def ask(facets: Facets, blobs: Sequence[bytes], searched: Sequence[int] | None = None) -> Questioned:
+    """Make ready to ask about documents, by all facets, or by those of some by which any document has items."""
     shelf = BlobShelf(facets, blobs)
-    by = range(len(facets)) if searched is None else searched
+    by = range(len(facets)) if searched is None else [number for number in searched if shelf.has_items(number)]
     return Questioned(facets, blobs, shelf, [facets[number].keys(shelf.items(number)) for number in by], by)
 
 
-def sufficient(facets: Sequence[Facet]) -> list[int]:
-    """By which facets all is found that any finds, of ranked answers: equal texts have equal items where they rank."""
-    ranking = _ranking(facets)
-    return [at for at, facet in enumerate(facets) if ranking is None or facet is ranking or not facet.implies(ranking)]
-
-
-def look_up(
-    reader: Reader, facets: Sequence[Facet], asked: Questioned, most: int, *, ranked: bool = True
-) -> Resembling:
+def look_up(reader: Reader, facets: Facets, asked: Questioned, most: int, *, ranked: bool = True) -> Resembling:
     """What resembles each document: all different ones, and of those with the same items the first `most`.
 
     Of `ranked` answers the best `most` are among them: documents that have the same items for one method, an address
     say, and are ranked by another one, are all looked at. In a crowd all this is bounded: see candidates.py.
     """
     limits = mosts(facets, most) if ranked else [most] * len(facets)
-    sets, others, is_cut = candidates(reader, asked.keys, [limits[number] for number in asked.searched], bound(most))
+    by_search = [limits[number] for number in asked.searched]
+    sets, others, is_cut = candidates(reader, len(asked.blobs), asked.keys, by_search, bound(most))
     rows = reader.rows(_distinct(pairs[1] for pairs in (*sets, *others)))
     hits = [[[] for _ in facets] for _ in asked.blobs]  # type: list[list[list[Hit]]]
     if not rows:
-        return Resembling(hits, rows, asked.shelf, {}, is_cut)
+        return Resembling(hits, asked.blobs, rows, asked.shelf, {}, is_cut)
     numbers = list(rows)
     shelf = BlobShelf(facets, [*asked.blobs, *(rows[number].items for number in numbers)])
     places = {number: len(asked.blobs) + at for at, number in enumerate(numbers)}
@@ -143,22 +152,16 @@ def look_up(
             hits[at][number].append(hit._replace(is_copy=is_copy, is_first=is_first))
             if not is_copy and most > 1 and place < stands_for:
                 copied.append((at, number, hit))
-    answer = Resembling(hits, rows, shelf, places, is_cut)
+    answer = Resembling(hits, asked.blobs, rows, shelf, places, is_cut)
     for limit in sorted(set(limits)):
         if some := [copy for copy in copied if limits[copy[1]] == limit]:
             _add_copies(reader, facets, answer, some, limit, bound(most))
     return answer
 
 
-def mosts(facets: Sequence[Facet], most: int) -> list[int]:
+def mosts(facets: Facets, most: int) -> list[int]:
     """Of documents with the same items, by facet, how many the best `most` can be among, or how many are looked at."""
-    ranking = _ranking(facets)
-    is_ranked = (ranking is None or facet is ranking or facet.implies(ranking) for facet in facets)
-    return [most if able else bound(most) for able in is_ranked]
-
-
-def _ranking(facets: Sequence[Facet]) -> Facet | None:
-    return next((facet for facet in facets if facet.measure), None)
+    return [most if able else bound(most) for able in facets.in_order]
 
 
 def _first_of_each(pairs: Pairs) -> Pairs:
@@ -184,12 +187,10 @@ def _distinct(parts: Iterable[Int64s]) -> list[int]:
 def _verified(facet: Facet, items: Any, pairs: Pairs, places: dict[int, int]) -> list[tuple[int, Hit, int]]:
     """(document, hit, how many of its hits are better) of those pairs that are similar, of each the best first."""
     documents, numbers = pairs
-    if not numbers.size:
-        return []
-    rows = np.fromiter((places.get(number, -1) for number in numbers.tolist()), np.int64, numbers.size)
-    scored = _scored(facet, facet.bound, items, documents, rows)
-    similar = np.flatnonzero((scored[:, 0] >= 0) & (rows >= 0))
-    documents, numbers, values = documents[similar], numbers[similar], scored[similar, 0] / scored[similar, 1]
+    rows = np.array([places[number] for number in numbers.tolist()], np.int64)
+    num, den = _scored(facet, facet.bound, items, documents, rows).T
+    similar = (num >= 0).nonzero()[0]
+    documents, numbers, values = documents[similar], numbers[similar], num[similar] / den[similar]
     if similar.size > 1:
         order = np.lexsort((numbers, -values, documents))
         documents, numbers, values = documents[order], numbers[order], values[order]
@@ -222,7 +223,7 @@ def similar_pairs(facet: Facet, items: Any, a: Int64s, b: Int64s) -> list[float 
 
 def _add_copies(  # noqa: PLR0913, PLR0917  (what look_up knows by then)
     reader: Reader,
-    facets: Sequence[Facet],
+    facets: Facets,
     answer: Resembling,
     copied: list[tuple[int, int, Hit]],
     limit: int,
@@ -232,10 +233,8 @@ def _add_copies(  # noqa: PLR0913, PLR0917  (what look_up knows by then)
     copied.sort(key=lambda copy: copy[0])
     documents = np.array([at for at, _, _ in copied], np.int64)
     keys = np.array(
-        [
-            facets[facet].set_keys(_row(answer.shelf.items(facet), answer.places[hit.number]))[0]
-            for _, facet, hit in copied
-        ]
+        [facets[facet].set_key(answer.shelf.row(facet, answer.places[hit.number])) for _, facet, hit in copied],
+        np.int64,
     )
     asked = DistinctKeys(keys)
     hits = reader.postings(asked.keys, limit)
@@ -256,10 +255,6 @@ def _add_copies(  # noqa: PLR0913, PLR0917  (what look_up knows by then)
             answer.hits[document][facet].append(hit._replace(number=number))
 
 
-def _row(items: Any, at: int) -> Any:
-    return items._replace(starts=items.starts[at : at + 1], ends=items.ends[at : at + 1])
-
-
 def followed(hits_by_facet: Sequence[list[Hit]], leaders: Callable[[int], int | None]) -> int | None:
     """Whom a document follows: the most similar one that follows nobody; None if there is none.
 
@@ -274,24 +269,21 @@ def followed(hits_by_facet: Sequence[list[Hit]], leaders: Callable[[int], int | 
     return None
 
 
-class Likenesses(NamedTuple):
-    """What holds between a document and a row."""
-
-    found_by: tuple[FoundBy, ...]
-    similarity: float | None
-    measure: ReportedMeasure | Literal[""]
-    distance: int | None
-
-
-def evidence_of(facets: Sequence[Facet], blob: bytes, rows: Sequence[Row]) -> list[Likenesses]:
+def evidence_of(facets: Facets, blob: bytes, rows: Sequence[Row]) -> list[Likenesses]:
     """What holds between a document, whose blob it is, and others."""
-    shelf = BlobShelf(facets, [blob, *(row.items for row in rows)])
-    a, b = np.zeros(len(rows), np.int64), np.arange(1, len(rows) + 1)
-    kinds: list[list[FoundBy]] = [[] for _ in rows]
-    values: list[tuple[float | None, ReportedMeasure | Literal[""]]] = [(None, "")] * len(rows)
-    distances: list[int | None] = [None] * len(rows)
+    return _evidence(facets, BlobShelf(facets, [blob, *(row.items for row in rows)]), 0, range(1, len(rows) + 1))
+
+
+def _evidence(facets: Facets, shelf: BlobShelf, at: int, places: Sequence[int]) -> list[Likenesses]:
+    """What holds between one document on a shelf and others."""
+    a, b = np.full(len(places), at), np.array(places, np.int64)
+    kinds: list[list[FoundBy]] = [[] for _ in places]
+    values: list[tuple[float | None, ReportedMeasure | Literal[""]]] = [(None, "")] * len(places)
+    distances: list[int | None] = [None] * len(places)
     for number, facet in enumerate(facets):
         items = shelf.items(number)
+        if items.starts[at] == items.ends[at]:
+            continue  # what has no items is like nothing
         scored = _scored(facet, facet.bound, items, a, b)
         for place in np.flatnonzero(scored[:, 0] >= 0).tolist():
             kinds[place].append(facet.name)
@@ -311,7 +303,7 @@ def evidence_of(facets: Sequence[Facet], blob: bytes, rows: Sequence[Row]) -> li
 
 
 def matches_of(  # noqa: PLR0913  (what is known of them)
-    facets: Sequence[Facet],
+    facets: Facets,
     rows: Sequence[Row],
     evidence: Sequence[Likenesses],
     limit: int,

@@ -101,7 +101,7 @@ class SetFacet(Facet):
         return float(collision_probability(similarity, *self._bands.shape, drawn_from(self.recipe)))
 
     def _other_keys(self, items: Lists, present: npt.NDArray[np.bool_]) -> tuple[Int64s, Int64s]:
-        rows = np.flatnonzero(present)
+        rows = present.nonzero()[0]
         if not rows.size:
             return super()._other_keys(items, present)
         some = items

@@ -13,7 +13,7 @@ import numpy as np
 
 from nearsame.arrow import Lists, UInt64s, frozen
 from nearsame.errors import StoreError
-from nearsame.index.facet import NOTHING, Batch, Facet, Input
+from nearsame.index.facet import NOTHING, Batch, Facets, Input
 
 __all__ = ["BlobShelf", "Blobs", "WholeBlob", "behind", "pack", "same_items"]
 
@@ -23,7 +23,7 @@ _WORD = 8
 class Blobs:
     """The blobs of documents that came in; the items of a facet are made when they are asked for."""
 
-    def __init__(self, facets: Sequence[Facet], inputs: Sequence[Input]) -> None:
+    def __init__(self, facets: Facets, inputs: Sequence[Input]) -> None:
         self._facets, self._inputs, self._batch = facets, inputs, Batch(inputs)
         self._items: dict[int, list[UInt64s]] = {}
 
@@ -59,7 +59,7 @@ class WholeBlob:
         return [self._blob] * len(places)
 
 
-def pack(facets: Sequence[Facet], items: Sequence[UInt64s]) -> bytes:
+def pack(facets: Facets, items: Sequence[UInt64s]) -> bytes:
     """The blob of a document with these items, one array for each facet."""
     counts = [part.size for part in items]
     head = struct.pack(f"<{len(counts)}I", *counts)
@@ -70,7 +70,7 @@ def pack(facets: Sequence[Facet], items: Sequence[UInt64s]) -> bytes:
     return b"".join(pieces)
 
 
-def behind(facets: Sequence[Facet], blob: bytes) -> bytes:
+def behind(facets: Facets, blob: bytes) -> bytes:
     """What stands in a blob behind the items."""
     counts = struct.unpack_from(f"<{len(facets)}I", blob)
     parts = (count * facet.width for count, facet in zip(counts, facets, strict=True))
@@ -80,16 +80,16 @@ def behind(facets: Sequence[Facet], blob: bytes) -> bytes:
 class BlobShelf:
     """Some blobs, side by side: row i has the items of blob i."""
 
-    def __init__(self, facets: Sequence[Facet], blobs: Sequence[bytes]) -> None:
+    def __init__(self, facets: Facets, blobs: Sequence[bytes]) -> None:
         widths = [facet.width for facet in facets]
-        head, heads = _head_bytes(len(widths)), struct.Struct(f"<{len(widths)}I")
+        head, counts = _head_bytes(len(widths)), f"<{len(widths)}I"
         table: list[int] = []  # of each row, by facet: where its items start and end, in items from the beginning
         place = 0
         for blob in blobs:
             if len(blob) < head or len(blob) % _WORD:
                 raise StoreError("the items of a document are cut short", hint="Restore the index from a copy.")
             first, place = place + head, place + len(blob)
-            for width, count in zip(widths, heads.unpack_from(blob), strict=True):
+            for width, count in zip(widths, struct.unpack_from(counts, blob), strict=True):
                 table += (first // width, first // width + count)
                 first += width * count + -width * count % _WORD
             if first > place:
@@ -97,7 +97,7 @@ class BlobShelf:
                     "the items of a document are of the wrong length", hint="Restore the index from a copy."
                 )
         self._widths = widths
-        self._data = np.frombuffer(b"".join(blobs), np.uint8)
+        self._words: UInt64s = np.frombuffer(b"".join(blobs), np.uint64)
         self._bounds = np.array(table, np.int64).reshape(-1, len(widths), 2).transpose(1, 2, 0).copy()
         self._bounds.flags.writeable = False
         self._items: dict[int, Lists] = {}
@@ -110,21 +110,27 @@ class BlobShelf:
         self._items[number] = Lists(items, *self._bounds[number])
         return self._items[number]
 
-    @cached_property
-    def _words(self) -> UInt64s:
-        return frozen(self._data.view(np.uint64))
+    def row(self, number: int, at: int) -> UInt64s:
+        """The items of one row, of one facet."""
+        items = self.items(number)
+        return items.items[items.starts[at] : items.ends[at]]
+
+    def has_items(self, number: int) -> bool:
+        """Whether any row has items, of one facet."""
+        starts, ends = self._bounds[number]
+        return bool((starts < ends).any())
 
     @cached_property
     def _halves(self) -> UInt64s:
-        return frozen(self._data.view(np.uint32).astype(np.uint64))
+        return frozen(self._words.view(np.uint32).astype(np.uint64))
 
 
-def same_items(facets: Sequence[Facet], number: int, blob: bytes, other: bytes) -> bool:
+def same_items(facets: Facets, number: int, blob: bytes, other: bytes) -> bool:
     """Whether two documents have the same items, of one facet."""
     if blob == other:
         return True
-    one, two = (BlobShelf(facets, [packed]).items(number) for packed in (blob, other))
-    return np.array_equal(one.items[one.starts[0] : one.ends[0]], two.items[two.starts[0] : two.ends[0]])
+    shelf = BlobShelf(facets, [blob, other])
+    return np.array_equal(shelf.row(number, 0), shelf.row(number, 1))
 
 
 def _head_bytes(num_facets: int) -> int:

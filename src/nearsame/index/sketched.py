@@ -9,7 +9,7 @@ from nearsame.answers.matches import Match, Matches
 from nearsame.errors import ConfigError
 from nearsame.index.candidates import bound, closest
 from nearsame.index.columns import unpacked
-from nearsame.index.facet import Facet
+from nearsame.index.facet import Facets
 from nearsame.index.sets import SetFacet
 from nearsame.index.shelves import BlobShelf, same_items
 from nearsame.stores.base import Reader, Row
@@ -17,7 +17,7 @@ from nearsame.stores.base import Reader, Row
 __all__ = ["query_sketch"]
 
 
-def query_sketch(reader: Reader, facets: Sequence[Facet], sketch: Sequence[Any], limit: int) -> Matches:
+def query_sketch(reader: Reader, facets: Facets, sketch: Sequence[Any], limit: int) -> Matches:
     """The documents whose signature agrees with it, best first.
 
     Raises:
@@ -39,9 +39,7 @@ def query_sketch(reader: Reader, facets: Sequence[Facet], sketch: Sequence[Any],
     return Matches(matches, complete=not is_cut)
 
 
-def _agreeing(
-    facet: Any, number: int, facets: Sequence[Facet], signature: Any, rows: Sequence[Row]
-) -> list[tuple[float, Row]]:
+def _agreeing(facet: Any, number: int, facets: Facets, signature: Any, rows: Sequence[Row]) -> list[tuple[float, Row]]:
     if not rows:
         return []
     theirs = facet.sketches(BlobShelf(facets, [row.items for row in rows]).items(number))
@@ -50,14 +48,12 @@ def _agreeing(
     return [(num / size, row) for num, row in zip(equal, rows, strict=True) if q * num >= p * size]
 
 
-def _listed(
-    reader: Reader, facets: Sequence[Facet], number: int, able: list[tuple[float, Row]], limit: int
-) -> list[Match]:
+def _listed(reader: Reader, facets: Facets, number: int, able: list[tuple[float, Row]], limit: int) -> list[Match]:
     """The best of them, each followed by the documents with the same items."""
     matches: list[Match] = []
     for score, row in sorted(able, key=lambda scored: (-scored[0], scored[1].number)):
-        keys = facets[number].set_keys(BlobShelf(facets, [row.items]).items(number))
-        copies = reader.rows(reader.postings(keys, limit).numbers.tolist())
+        key = facets[number].set_key(BlobShelf(facets, [row.items]).row(number, 0))
+        copies = reader.rows(reader.postings(np.array([key]), limit).numbers.tolist())
         matches += [
             Match(copy.id, score, "estimated", ("minhash",), None, copy.url, unpacked(facets, copy.items))
             for copy in copies.values()

@@ -9,7 +9,7 @@
 import os
 import sqlite3
 from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager, suppress
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
 from pathlib import Path
 
 from nearsame.arrow import Int64s
@@ -21,6 +21,7 @@ from nearsame.stores.sqlite_files import (
     beside,
     connected,
     log_ahead,
+    looking_closely,
     read_settings,
     reader,
     refuse_present,
@@ -132,7 +133,7 @@ class Sqlite:
     def writing(self, keys: Int64s | None) -> Iterator[Transaction]:  # noqa: ARG002  (there is one writer anyway)
         """One transaction, which waits for another writer."""
         self._require_unmoved()
-        with mishaps(self._place, self._timeout_seconds):
+        with mishaps(self._place, self._timeout_seconds), self._care():
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 transaction = Transaction(self._connection, self.name)
@@ -192,6 +193,10 @@ class Sqlite:
         if overwrite:
             retire(place, self._timeout_seconds)
         home.put(replace=overwrite)
+
+    def _care(self) -> AbstractContextManager[None]:
+        """How a transaction that writes reads: a file that nobody has seen yet is as it was made."""
+        return looking_closely(self._connection) if self._beside is None else nullcontext()
 
     def _require_unmoved(self) -> None:
         """Refuse a file that is not at its path any more: what is written to it is lost for whoever opens the path."""

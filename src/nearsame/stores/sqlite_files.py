@@ -5,7 +5,8 @@
 """
 
 import sqlite3
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ __all__ = [
     "beside",
     "connected",
     "log_ahead",
+    "looking_closely",
     "read_settings",
     "reader",
     "refuse_present",
@@ -67,19 +69,27 @@ def log_ahead(path: Path, timeout_seconds: float) -> None:
 
 
 def tune(connection: sqlite3.Connection, *, write: bool) -> None:
-    """Settings of a connection.
-
-    Only who writes lets SQLite look at every cell of each page that is read: rows are verified by their checksums, and
-    for a reader that look costs more than it finds (docs/decisions/index-questions.md).
-    """
+    """Settings of a connection."""
     if write:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute("PRAGMA secure_delete = ON")
-        connection.execute("PRAGMA cell_size_check = ON")
     connection.execute(f"PRAGMA cache_size = {-_CACHE_BYTES >> 10}")
     connection.execute(f"PRAGMA mmap_size = {_MAPPED_BYTES}")
     connection.execute(f"PRAGMA wal_autocheckpoint = {_LOG_PAGES}")
+
+
+@contextmanager
+def looking_closely(connection: sqlite3.Connection) -> Iterator[None]:
+    """Let SQLite look at every cell of each page that it reads, while something is written.
+
+    To read, it costs more than it finds: rows are verified by their checksums (docs/decisions/index-questions.md).
+    """
+    connection.execute("PRAGMA cell_size_check = ON")
+    try:
+        yield
+    finally:
+        connection.execute("PRAGMA cell_size_check = OFF")
 
 
 def read_settings(path: Path, connection: sqlite3.Connection) -> dict[str, str]:

@@ -85,17 +85,18 @@ class Transaction:
     def postings(self, keys: Int64s, most: int | Int64s) -> Hits:
         """Of each key the documents with the smallest numbers, in order."""
         pairs: list[tuple[int, int]] = []
-        limits = np.full(keys.size, most)
+        limits = most if isinstance(most, np.ndarray) else np.full(keys.size, most)
         values, wanted = keys.tolist(), limits.tolist()
         for start in range(0, len(values), _AT_ONCE[-1]):
             pairs += self._postings(values[start : start + _AT_ONCE[-1]], wanted[start : start + _AT_ONCE[-1]])
         if not pairs:
             return _NO_HITS
-        table = _pairs(pairs, self.name)
-        table = table[np.lexsort((table[:, 1], table[:, 0]))]
-        places = np.searchsorted(keys, table[:, 0])
-        is_near = np.arange(len(table)) - np.searchsorted(places, places) < limits[places]
-        return Hits(places[is_near], table[is_near, 1])
+        found, numbers = _pairs(pairs, self.name).T
+        places = keys.searchsorted(found)
+        if numbers.size > min(wanted):
+            is_near = np.arange(numbers.size) - places.searchsorted(places) < limits[places]
+            places, numbers = places[is_near], numbers[is_near]
+        return Hits(places, numbers)
 
     def _postings(self, keys: list[int], most: list[int]) -> list[tuple[int, int]]:
         """(key, number) of some keys: by one statement, unless that reads far more than is wanted."""
@@ -238,7 +239,7 @@ class Transaction:
 
 _NO_HITS = Hits(np.zeros(0, np.int64), np.zeros(0, np.int64))
 _SELECT_KEYS = {
-    size: f"SELECT key, number FROM postings WHERE key IN ({', '.join('?' * size)})"  # noqa: S608  (question marks)
+    size: f"SELECT key, number FROM postings WHERE key IN ({', '.join('?' * size)}) ORDER BY key, number"  # noqa: S608  (question marks)
     for size in _AT_ONCE
 }
 

@@ -4,7 +4,6 @@
 2. A null or empty text has no items; a text without tokens has two, the halves of its digest.
 """
 
-from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
@@ -22,7 +21,7 @@ from nearsame.stages.features.words import hash_words, packed_letters
 
 __all__ = ["ItemSets", "SetRoom", "ShingleSets"]
 
-_NO_DIGEST = np.zeros(1, np.int64)
+_NO_DIGEST = arrow.frozen(np.zeros((2, 1), np.int64))
 
 
 @dataclass(frozen=True)
@@ -58,7 +57,7 @@ class ShingleSets:
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """FEATURES of a batch of TEXTS."""
         texts = arrow.strings(batch.column("text"))
-        room = self._sets(texts, [arrow.ints(batch.column(name)) for name in ("digest_a", "digest_b")])
+        room = self._sets(texts, _stacked(*(arrow.ints(batch.column(name)) for name in ("digest_a", "digest_b"))))
         features = room.features(*(batch.column(name) for name in ("row", "text_bytes", "digest_a", "digest_b")))
         if not self.lettered:
             return room.counted(features) if self.counted else features
@@ -71,19 +70,19 @@ class ShingleSets:
     def sets(self, texts: arrow.Strings) -> "SetRoom":
         """The sets of some texts without a table around them; one alone is digested only if it has no tokens."""
         if texts.offsets.size == 2:
-            room = self._sets(texts, [_NO_DIGEST, _NO_DIGEST])
+            room = self._sets(texts, _NO_DIGEST)
             if room.about[0, 0]:
                 return room
-        return self._sets(texts, [*digest_texts(texts.data, texts.offsets, self.seed)])
+        return self._sets(texts, _stacked(*digest_texts(texts.data, texts.offsets, self.seed)))
 
-    def _sets(self, texts: arrow.Strings, digests: Sequence[arrow.Int64s]) -> "SetRoom":
+    def _sets(self, texts: arrow.Strings, digests: arrow.Int64s) -> "SetRoom":
         """The same; `digests` are both halves of each raw text's."""
-        tables = unicode.tables()
-        lengths = np.diff(texts.offsets)
-        longest = int(lengths.max(initial=0))
-        room = SetRoom(longest, int(lengths.sum()) + lengths.size + 1, lengths.size, counted=self.counted)
+        tables, offsets = unicode.tables(), texts.offsets
+        rows, total = offsets.size - 1, int(offsets[-1] - offsets[0])
+        longest = int((offsets[1:] - offsets[:-1]).max()) if rows else 0
+        room = SetRoom(longest, total + rows + 1, rows, counted=self.counted)
         kernel.shingle_sets(
-            texts.data, texts.offsets, arrow.frozen(np.stack(digests)), self.size, self.flags,
+            texts.data, texts.offsets, digests, self.size, self.flags,
             hash_keys(self.seed), self._stops, tables.stage1, tables.stage2, np.zeros((2, 2 * longest + 128), np.uint8),
             room.words, room.counts, room.items, room.times, room.ends, room.about,
         )  # fmt: skip
@@ -119,6 +118,11 @@ class ItemSets:
         num_bytes = texts.offsets[lists[1:]] - texts.offsets[lists[:-1]]
         features = room.features(batch.column("row"), *map(pa.array, (num_bytes, *digests)))
         return room.counted(features) if self.counted else features
+
+
+def _stacked(*halves: arrow.Int64s) -> arrow.Int64s:
+    """Digests as the kernel takes them."""
+    return arrow.frozen(np.stack(halves))
 
 
 class SetRoom:
