@@ -4,9 +4,9 @@
 2. Every answer forbids what our pages don't do: scripts, frames, content from elsewhere, guessing of types, caching.
 """
 
+import random
 import re
 import time
-import uuid
 from collections.abc import Callable, MutableMapping
 from typing import Any
 
@@ -107,7 +107,7 @@ class _Seen:
         given = headers.get("x-request-id", "")
         self.scope = scope
         self.began = time.perf_counter()
-        self.request_id = given if _GIVEN_ID.fullmatch(given) else uuid.uuid4().hex
+        self.request_id = given if _GIVEN_ID.fullmatch(given) else f"{random.getrandbits(128):032x}"
         self.bytes_in = int(length) if (length := headers.get("content-length", "0")).isdecimal() else 0
         self.bytes_out = 0
         self.status: int | None = None
