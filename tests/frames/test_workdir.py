@@ -5,6 +5,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import nearsame as ns
+from nearsame.engines.spark.places import place_at
+from nearsame.engines.spark.stored import Stored
 from nearsame.flow import pipeline
 from nearsame.frames import corpus
 
@@ -72,3 +74,17 @@ def test_a_work_directory_is_for_files(spark, folder):
     (folder / "other" / "notes.txt").write_text("mine")
     with pytest.raises(ns.WorkdirError, match="is not a work directory: it holds notes"):
         ns.dedup(source, engine=engine, workdir=folder / "other")
+
+
+def test_what_a_driver_that_died_has_half_written_counts_as_not_there(spark, tmp_path):
+    """What names the run, and what says that a step is finished."""
+    place = place_at(spark, tmp_path / "work")
+    place.inside("run.json").write_text('{"method": "jac')
+    stored = Stored.at(place, {"method": "jaccard"})
+    frame = spark.range(3)
+    assert 3 == stored.once("numbers", frame).count()
+    for damaged in ("", "{", "[]", "7", '{"row": 3}', '{"rows": "3"}', '{"rows": 4}'):
+        place.inside("numbers").inside("_finished.json").write_text(damaged)
+        assert stored.found("numbers") is None
+    assert 3 == Stored.at(place, {"method": "jaccard"}).once("numbers", frame).count()
+    assert ["numbers", "run.json"] == sorted(path.name for path in (tmp_path / "work").iterdir())

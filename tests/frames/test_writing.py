@@ -15,7 +15,7 @@ from nearsame.engines.spark.places import HadoopPlace, place_at
 from nearsame.engines.spark.plans import roots
 from nearsame.errors import OutputError
 from nearsame.frames.runs import FrameReading, FrameRun
-from nearsame.frames.writing import DONE, STATS, check_target, format_of, write_folder, write_frame
+from nearsame.frames.writing import MADE, STATS, check_target, format_of, write_folder, write_frame
 
 
 @pytest.fixture(params=["a path", "a URL"])
@@ -58,7 +58,8 @@ def test_what_nearsame_did_not_write_is_not_replaced(spark, target, tmp_path):
     """A folder without the mark."""
     (tmp_path / "out.parquet").mkdir()
     (tmp_path / "out.parquet" / "precious").touch()
-    for mark in (STATS, DONE):
+    (tmp_path / "out.parquet" / "_SUCCESS").touch()  # of Spark's, and so of anybody's
+    for mark in (STATS, MADE):
         with pytest.raises(OutputError, match=f"was not written by nearsame: it has no {mark}"):
             check_target(spark, target, [], mark, overwrite=True)
     assert (tmp_path / "out.parquet" / "precious").exists()
@@ -81,6 +82,8 @@ def test_a_frame_is_written_in_the_format_of_its_name(suffix, spark, tmp_path):
     write_frame(spark, target, spark.range(10), {})
     reader = spark.read.option("header", True).option("inferSchema", True).format(format_of(target))
     assert 45 == reader.load(str(target)).agg({"id": "sum"}).first()[0]
+    (target / "_SUCCESS").unlink()  # which many platforms do not write
+    check_target(spark, target, [], MADE, overwrite=True)
 
 
 def test_what_fails_leaves_nothing(spark, tmp_path):
@@ -179,20 +182,53 @@ def test_a_path_without_a_scheme_is_of_the_default_file_system(spark, tmp_path):
         with pytest.raises(OutputError, match="is or holds the source"):
             check_target(spark, "/data/out", [(tmp_path / "out" / "numbers").as_uri()], STATS, overwrite=True)
         written(spark, "/data/out", overwrite=True)
+        (tmp_path / "out" / STATS).write_text('{"players": 10}')
+        with pytest.raises(OutputError, match="was not written by nearsame"):
+            check_target(spark, "/data/out", [], STATS, overwrite=True)
+        with pytest.raises(OutputError, match="was not written by nearsame"):
+            check_target(spark, "/data/out", [], MADE, overwrite=True)
     assert ["out"] == [path.name for path in tmp_path.iterdir()]
 
 
+def test_a_folder_in_the_root_of_a_store_is_beside_nothing_else(spark, tmp_path):
+    """Its folder is the root, not an address without a path, which HDFS refuses."""
+    with hadoop(spark, "fs.defaultFS", "viewfs://one/", f"fs.viewfs.mounttable.one.link./data={tmp_path.as_uri()}"):
+        (parent,) = {place_at(spark, name).parent().address for name in ("/data", "viewfs://one/data/")}
+        assert ("viewfs://one/", ["data"]) == (parent, place_at(spark, parent).names())
+    assert "file:/" == place_at(spark, "/").parent().address.replace("///", "/")
+    with pytest.raises(OutputError, match="an output needs a name"):
+        check_target(spark, "", [], STATS, overwrite=False)
+
+
 def test_the_files_behind_a_frame_are_not_touched(spark, tmp_path):
-    """Whatever was made of it, and persisted or not."""
+    """Whatever was made of it, persisted or not; by either version of Spark's sources, as an RDD, or in a condition."""
     written(spark, tmp_path / "clean")
     frame = spark.read.parquet(f"{tmp_path}/clean/num*").selectExpr("cast(id as string) as text")
-    for given in (frame, frame.union(frame).distinct(), frame.filter("text > ''").persist()):
-        assert [f"file:{tmp_path}/clean/numbers"] == roots(given)
+    lines = spark.sparkContext.textFile(str(tmp_path / "clean" / "numbers")).map(lambda line: (line,))
+    spark.conf.set("spark.sql.sources.useV1SourceList", "")
+    second = spark.read.parquet(f"{tmp_path}/clean/numbers")
+    spark.conf.unset("spark.sql.sources.useV1SourceList")
+    for given in (
+        frame,
+        frame.union(frame).distinct(),
+        frame.filter("text > ''").persist(),
+        second.selectExpr("cast(id as string) as text"),
+        _asking(spark, frame),
+        spark.createDataFrame(frame.rdd, "text string"),
+        spark.createDataFrame(lines, "text string"),
+    ):
+        assert [f"{tmp_path}/clean/numbers"] == [root.removeprefix("file:") for root in roots(given)]
         given.unpersist()
     side = SimpleNamespace(parts=[SimpleNamespace(frame=frame)])
     run = FrameRun(FrameReading((side,), SimpleNamespace(session=spark)), Clock())
     with pytest.raises(OutputError, match="is or holds the source"):
         run.check_target((tmp_path / "clean").as_uri(), STATS, overwrite=True)
+
+
+def _asking(session, frame):
+    """A frame of which another one is asked in a condition."""
+    frame.createOrReplaceTempView("asked")
+    return session.range(1).filter("cast(id as string) not in (select text from asked)")
 
 
 @contextlib.contextmanager

@@ -142,13 +142,15 @@ def test_pairs_of_wide_characters_fit(columns, monkeypatch):
 
 @pytest.mark.parametrize("name", ["a", "识" * 99], ids=["short", "long"])
 def test_places_stand_beside_ids_that_several_documents_have(name, monkeypatch):
-    """Both fit, however long they are; without a source, as on Spark, the id stands alone."""
+    """Both fit, however long they are; on Spark the source has no row; without a source the id stands alone."""
     pair = {"similarity": 1.0, "measure": "jaccard", "id": name, "witness_id": name, "text": "x", "witness_text": "x"}
     pair |= {"source": "one.jsonl", "row": 1_200, "witness_source": f"{'deep/' * 30}two.jsonl", "witness_row": 3}
     text = printed(lambda report: report.examples(pa.Table.from_pylist([pair]), places=True), monkeypatch, "80")
     assert max(map(cell_len, text.splitlines())) <= 80
     assert "  one.jsonl, row 1,200\n" in text
     assert "deep/two.jsonl, row 3\n" in text
+    rowless = {key: value for key, value in pair.items() if "row" not in key}
+    assert "  one.jsonl\n" in printed(lambda report: report.pair(rowless, places=True), monkeypatch, "80")
     alone = {key: value for key, value in pair.items() if "source" not in key}
     assert "row" not in printed(lambda report: report.pair(alone, places=True), monkeypatch, "80")
 

@@ -71,7 +71,7 @@ def running_on(given: Mapping[str, Any], *, listing: bool = False) -> Iterator[d
         return
     from nearsame.engines.spark import start
     from nearsame.engines.spark.settings import Spark
-    from nearsame.frames.writing import DONE, STATS, check_target, format_of
+    from nearsame.frames.writing import MADE, STATS, check_target, format_of
 
     chosen = {
         name: given[name] for name in ("partitions", "broadcast_bytes", "driver_bytes") if given.get(name) is not None
@@ -82,7 +82,7 @@ def running_on(given: Mapping[str, Any], *, listing: bool = False) -> Iterator[d
         format_of(target)
     with start.started(given["master"], given["conf"]) as session:
         if target is not None:
-            check_target(session, target, sources, DONE if listing else STATS, overwrite=given["overwrite"])
+            check_target(session, target, sources, MADE if listing else STATS, overwrite=given["overwrite"])
         workdir = {"workdir": given["workdir"]} if "workdir" in given else {}
         yield {"engine": Spark(session, **chosen), **workdir}
 

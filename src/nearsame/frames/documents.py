@@ -16,7 +16,7 @@ from nearsame.dataclass import dataclass
 from nearsame.engines.spark.verbs import Verbs
 from nearsame.errors import SourceError
 from nearsame.flow.arrays import HOST
-from nearsame.frames.inputs import FramePart, not_finite, quoted
+from nearsame.frames.inputs import SOURCE, FramePart, not_finite, quoted, with_source
 from nearsame.frames.naming import Renamed, renamed
 from nearsame.frames.pages import FOUND, extracted
 from nearsame.sources import Columns
@@ -75,12 +75,18 @@ class FrameSide:
         """Some of the records with texts in place of web pages."""
         return records if not self.of_pages or FOUND[0] in records.columns else extracted(records, self.columns)
 
-    def records(self) -> Any:
-        """The same as it came: of a web page its markup; of one in an archive, what was taken out of it, and FOUND."""
-        return reduce(lambda one, other: one.union(other), map(self._records, self.parts))
+    def records(self, *, placed: bool = False) -> Any:
+        """The same as it came: of a web page its markup; of one in an archive, what was taken out of it, and FOUND.
 
-    def _records(self, part: FramePart) -> Any:
+        Args:
+            placed: Whether the file that each stands in is beside it, as `source`; null where Spark does not tell.
+        """
+        parts = (self._records(part, placed=placed) for part in self.parts)
+        return reduce(lambda one, other: one.union(other), parts)
+
+    def _records(self, part: FramePart, *, placed: bool) -> Any:
         chosen, frame = part.chosen, part.frame if part.texts is None else part.texts
+        frame = with_source(frame, is_archive=part.is_archive) if placed else frame
         return _named(frame, self.number, part.frame.schema).selectExpr(
             "nearsame_row as row",
             f"{_content(part, self.columns)} as {content_of(self.columns)[0]}",
@@ -92,6 +98,7 @@ class FrameSide:
             *([] if self.group_by is None else [f"{self._group(part, self.group_by)} as {GROUP}"]),
             *(f"{_beside(part, name)} as {own}" for name, own in self.beside.items()),
             *(() if part.texts is None else FOUND),
+            *((f"{SOURCE} as source",) if placed else ()),
         )
 
     @property

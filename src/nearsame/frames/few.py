@@ -19,6 +19,7 @@ from nearsame.answers.stats import Stats
 from nearsame.arrow import Rows
 from nearsame.dataclass import dataclass
 from nearsame.engines.space import num_bytes
+from nearsame.engines.spark.failures import plainly
 from nearsame.engines.spark.metering import described
 from nearsame.engines.spark.plans import known_bytes
 from nearsame.engines.spark.verbs import Verbs
@@ -28,6 +29,7 @@ from nearsame.flow.page_reading import reading_settings
 from nearsame.flow.removals import Removals
 from nearsame.flow.runs import Run
 from nearsame.frames.documents import GROUP, FrameSide, content_of
+from nearsame.frames.examples import sources_of
 from nearsame.frames.records import ChosenRecords
 from nearsame.frames.removals import FrameRemovals
 from nearsame.frames.runs import PACKAGES, FrameReading, FrameRun
@@ -234,9 +236,16 @@ class FewRemovals(FrameRemovals):
 
     def examples(self, count: int) -> pa.Table:
         """Some of the removals, over the whole range of similarity, with the texts of both sides."""
-        table = self.local.examples(count)
-        names = ["similarity", "measure", "id", "text", "witness_id", "witness_text"]
-        return table.select(names)
+        table, read = self.local.examples(count), self.run.read
+        ends = {"": table.column("row").to_pylist(), "witness_": table.column("witness_row").to_pylist()}
+        with plainly(), described(self.run.session, "examples"):
+            files = sources_of(read.sides, [row for rows in ends.values() for row in rows], read.verbs)
+        for last, (prefix, rows) in zip((1, 0), ends.items(), strict=True):  # as SparkRemovals tells them
+            sources = pa.array([files[row][last] for row in rows], pa.string())
+            name = f"{prefix}source"
+            table = table.set_column(table.column_names.index(name), name, sources)
+        names = ("id", "source", "text")
+        return table.select(["similarity", "measure", *names, *(f"witness_{name}" for name in names)])
 
     def at(self, method: Method) -> "FewRemovals":
         """The same at a higher threshold, decided again on the stored keys and features."""

@@ -14,7 +14,7 @@ from typing import Any
 
 from nearsame.dataclass import dataclass
 from nearsame.engines.spark.crossing import taken
-from nearsame.engines.spark.plans import changing
+from nearsame.engines.spark.plans import changing, with_file
 from nearsame.engines.spark.reading import UNREAD, Given, is_frame
 from nearsame.engines.spark.verbs import Verbs
 from nearsame.errors import ColumnError, ConfigError, SourceError
@@ -24,6 +24,7 @@ from nearsame.sources.columns import Chosen, choose, option_of
 from nearsame.sources.memory import in_memory
 
 __all__ = [
+    "SOURCE",
     "FramePart",
     "common_order",
     "frames_of",
@@ -34,9 +35,11 @@ __all__ = [
     "unread_files",
     "unreadable",
     "widened",
+    "with_source",
 ]
 
 _OWN = "nearsame_"  # names that begin with it are ours
+SOURCE = "nearsame_source"  # the file that a row stands in
 _MOJIBAKE = "\N{REPLACEMENT CHARACTER}"
 _INTEGERS = ("tinyint", "smallint", "int", "bigint")
 _NUMBERS = ("float", "double")
@@ -173,7 +176,7 @@ def _counted(part: FramePart, numbers: Collection[str]) -> FramePart:
         given = f"{readable} and {quoted(name)} <> ''"
         others = [f"{given} and try_cast({quoted(name)} as {kind}) is null" for kind in ("bigint", "double")]
         sums += [f"count_if({condition})" for condition in (given, *others)]
-    frame = part.frame.selectExpr("_metadata.file_path as nearsame_file", "*")
+    frame = with_file(part.frame, "nearsame_file")
     rows = [tuple(row) for row in Verbs.aggregated(frame, ["nearsame_file"], sums).collect()]
     totals = [sum(column) for column in list(zip(*rows, strict=True))[1:]] or [0] * len(sums)
     unread = tuple(sorted((row[0], row[1], _said(row[1])) for row in rows if row[1]))
@@ -341,6 +344,11 @@ def _family(kind: str) -> str | None:
         if kind.startswith(kinds) and kind != "interval":  # one of months and days has none
             return family
     return None
+
+
+def with_source(frame: Any, *, is_archive: bool) -> Any:
+    """The frame of a part, and in SOURCE the file that each row stands in; null where Spark does not tell."""
+    return frame.withColumn(SOURCE, frame["file"]) if is_archive else with_file(frame, SOURCE)
 
 
 def quoted(name: str) -> str:

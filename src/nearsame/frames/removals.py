@@ -21,7 +21,7 @@ from nearsame.flow.corpus import Question
 from nearsame.flow.kept import Choices
 from nearsame.frames.archives import LISTED
 from nearsame.frames.deciding import Decision
-from nearsame.frames.examples import chosen_removals, texts
+from nearsame.frames.examples import chosen_removals, shown
 from nearsame.frames.listing import beside
 from nearsame.frames.records import ChosenRecords
 from nearsame.frames.remembered import ABOUT, FEATURES, about, staying
@@ -282,12 +282,16 @@ class SparkRemovals(FrameRemovals):
     def _examples(self, count: int) -> pa.Table:
         chosen = chosen_removals(self.gone, self._measure, count)
         columns = [chosen.column(name).to_pylist() for name in ("number", "witness")]
-        text_of = texts(self.run.corpus, [*columns[0], *columns[1]])
-        ids = self.run.ids(list(text_of))
+        known = shown(self.run.corpus, [*columns[0], *columns[1]])
+        ids = self.run.ids(list(known))
         fields: dict[str, list[Any]] = {"measure": chosen.column("measure").to_pylist()}
-        for prefix, numbers in zip(("", "witness_"), columns, strict=True):
+        for side, (prefix, numbers) in enumerate(zip(("", "witness_"), columns, strict=True)):
             fields[f"{prefix}id"] = [ids[number] for number in numbers]
-            fields[f"{prefix}text"] = [text_of[number] for number in numbers]
+            sources = [
+                known[number].sources[1 - side] for number in numbers
+            ]  # of the same rows, one goes for the first
+            fields[f"{prefix}source"] = pa.array(sources, pa.string())
+            fields[f"{prefix}text"] = [known[number].text for number in numbers]
         return pa.table({"similarity": chosen.column("similarity"), **fields})
 
     @plainly()

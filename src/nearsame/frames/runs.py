@@ -24,7 +24,7 @@ from nearsame.frames.corpus import Frames
 from nearsame.frames.documents import FrameSide
 from nearsame.frames.layers import FrameLayers
 from nearsame.frames.pages import page_counts
-from nearsame.frames.writing import DONE, check_target, format_of, write_frame
+from nearsame.frames.writing import MADE, check_target, format_of, write_frame
 from nearsame.installation import versions
 from nearsame.outputs.tables import skipped_table
 from nearsame.recipes.arguments import refuse_on_spark
@@ -134,7 +134,7 @@ class FrameRun:
         """
         refuse_on_spark(spreadsheet=spreadsheet or None)
         format_of(path)
-        self.check_target(path, DONE, overwrite=overwrite)
+        self.check_target(path, MADE, overwrite=overwrite)
         write_frame(self.session, path, table, {"call": self.read.call, "recipe": self.stats.recipe})
 
     def check_target(self, target: str | Path, mark: str, *, overwrite: bool) -> list[str]:

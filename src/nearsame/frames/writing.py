@@ -8,6 +8,7 @@
 import json
 import os
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +17,12 @@ from nearsame.engines.spark.failures import plainly
 from nearsame.engines.spark.places import HadoopPlace, as_pattern, matches, place_at, places_of
 from nearsame.errors import OutputError
 from nearsame.outputs.destinations import by_ending
-from nearsame.outputs.folder import require_place
+from nearsame.outputs.folder import is_mark, require_place
 
-__all__ = ["DONE", "STATS", "check_target", "format_of", "require_apart", "write_folder", "write_frame"]
+__all__ = ["MADE", "STATS", "check_target", "format_of", "require_apart", "write_folder", "write_frame"]
 
-STATS, DONE = "stats.json", "_SUCCESS"  # what tells that nearsame, or Spark, wrote a folder
-MADE = "_call.json"  # which no reader of parts takes for one
+STATS, MADE = "stats.json", "_call.json"  # what tells that nearsame wrote a folder, or one of parts, whose readers
+# take no name with such a beginning for one (Spark's own _SUCCESS is in the folders of others, and can be switched off)
 _WRITTEN = ("", "kept", "kept/part-0.zstd.parquet", "part-0.parquet", "part-0.json", "part-0.csv")  # as patterns see it
 _FORMATS = {".parquet": "parquet", ".jsonl": "json", ".csv": "csv"}
 
@@ -91,10 +92,16 @@ def _require_replaceable(place: HadoopPlace, mark: str, *, overwrite: bool) -> N
     if not overwrite:
         hint = "Name another, or add --overwrite (overwrite=True) to replace it."
         raise OutputError(f"{place.address} exists", hint=hint)
-    names = place.names()
-    if names and mark not in names:
+    if place.names() and not is_mark(mark, partial(_read, place)):
         message = f"{place.address} is not empty, and was not written by nearsame: it has no {mark}"
         raise OutputError(message, hint="Empty it yourself, or name another place.")
+
+
+def _read(folder: HadoopPlace, name: str) -> bytes:
+    text = folder.inside(name).read_text()
+    if text is None:
+        raise FileNotFoundError(name)
+    return text.encode()
 
 
 def write_folder(

@@ -137,7 +137,7 @@ class Report:
         name, source = clean(pair[f"{side}id"]), pair.get(f"{side}source")
         if not place or source is None:
             return self._fit(name, width)
-        row = f", row {pair[f'{side}row']:,}"
+        row = f", row {pair[f'{side}row']:,}" if f"{side}row" in pair else ""
         name = self._fit(name, width // 2)
         room, source = width - cell_len(name) - 2 - len(row), clean(source)
         if cell_len(source) > room:  # of a path the end says most

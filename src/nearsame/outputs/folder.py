@@ -28,7 +28,7 @@ from nearsame.files.placing import Beside, put_back, to_disk
 from nearsame.files.remote import Remote, Upload, finish, is_remote
 from nearsame.outputs.apart import require_apart, require_apart_remotely
 
-__all__ = ["Place", "appearing", "require_place", "write_json", "write_table"]
+__all__ = ["Place", "appearing", "is_mark", "require_place", "write_json", "write_table"]
 
 _REPLACE = "Name another, or add --overwrite (overwrite=True) to replace it."
 _STATS = "stats.json"
@@ -78,7 +78,7 @@ class Place:
             self._require_kind(is_folder=kind == "directory", there=kind is not None)
         elif kind is not None and (names := place.sizes()):
             self._require_kind(is_folder=True, there=True)
-            if place.said() is None and self.mark and not (self.mark in names and _is_mark(self.mark, place.read)):
+            if place.said() is None and self.mark and not (self.mark in names and is_mark(self.mark, place.read)):
                 raise self._not_ours(self.mark)
 
     def _require_kind(self, *, is_folder: bool, there: bool = True) -> None:
@@ -106,12 +106,12 @@ class Place:
             self.folder
             and self.mark
             and any(path.iterdir())
-            and not _is_mark(self.mark, lambda name: (path / name).read_bytes())
+            and not is_mark(self.mark, lambda name: (path / name).read_bytes())
         ):
             raise self._not_ours(self.mark)
 
 
-def _is_mark(name: str, read: Callable[[str], bytes]) -> bool:
+def is_mark(name: str, read: Callable[[str], bytes]) -> bool:
     """Whether a file is there, and is what nearsame writes under its name."""
     try:
         content = read(name)

@@ -5,10 +5,11 @@ import re
 
 import polars as pl
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import nearsame as ns
-from nearsame.engines.spark import reading
+from nearsame.engines.spark import failures, reading
 from nearsame.engines.spark.reading import read
 from tests.sparks import jobs_since, newest_job
 
@@ -97,7 +98,7 @@ def test_tables_and_views_are_read_by_name_where_there_is_no_such_file(spark, mo
     assert (2, 1) == (found.stats.documents, found.stats.removed)
     with pytest.raises(ns.SourceError, match="crawls does not exist"):
         ns.dedup("crawls", engine=ns.Spark(spark))
-    monkeypatch.setattr(reading._Files, "at", lambda *_: ["a file"])
+    monkeypatch.setattr(reading.HadoopFiles, "at", lambda *_: ["a file"])
     monkeypatch.setattr(reading, "_form", lambda *_: (_ for _ in ()).throw(ns.SourceError("the file was meant")))
     with pytest.raises(ns.SourceError, match="the file was meant"):
         ns.dedup("crawl", engine=ns.Spark(spark))
@@ -174,3 +175,53 @@ def test_a_run_by_the_cluster_takes_no_more_jobs_than_it_did(spark):
     finally:
         spark.conf.set("spark.sql.adaptive.enabled", "false")
     found.release()
+
+
+@pytest.mark.parametrize("name", ["a[1].jsonl", "{a,b}.jsonl", "a*.jsonl", "crawl [1]"])
+def test_a_name_that_leads_to_a_file_is_no_pattern(name, spark, tmp_path):
+    """As a shell hands it on; it is told as it was given, and what it would match as a pattern is another file."""
+    file = tmp_path / name if name.endswith("l") else tmp_path / name / "part.jsonl"
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(json.dumps(_ROWS[0]) + "\n", "utf-8")
+    for other in ("a1.jsonl", "ab.jsonl", "a.jsonl"):
+        (tmp_path / other).write_text("".join(json.dumps(row) + "\n" for row in _ROWS), "utf-8")
+    (given,) = read(spark, [str(tmp_path / name)])
+    assert (str(tmp_path / name), 1) == (given.name, given.frame.count())
+
+
+@pytest.mark.few
+def test_a_column_without_a_name_does_not_keep_csv_from_being_read(spark, tmp_path):
+    """As pandas writes its index; one file, or a folder of them, whose headers are the same or not."""
+    for at in range(3):
+        header = ",id,text" if at < 2 else ",id,text,more"
+        (tmp_path / f"{at}.csv").write_text(f"{header}\n0,{at},one two three{',x' * (at == 2)}\n", "utf-8")
+    assert [2, 1] == [given.frame.count() for given in read(spark, [str(tmp_path)])]
+    found = ns.dedup(tmp_path, engine=ns.Spark(spark))
+    assert (3, 2, 0) == (found.stats.documents, found.stats.removed, found.stats.skipped)
+    (tmp_path / "2.csv").unlink()
+    assert [2, 1] == [read(spark, [f"{tmp_path}{part}"])[0].frame.count() for part in ("/*.csv", "/0.csv")]
+
+
+@pytest.mark.few
+def test_a_column_may_be_called_as_what_spark_knows_of_files(spark, tmp_path):
+    """Bad records are counted by file all the same."""
+    (tmp_path / "a.jsonl").write_text('{"_metadata": "x", "text": "one"}\n{"_metadata": "y", "text": "one"}\n{\n')
+    found = ns.dedup(tmp_path, engine=ns.Spark(spark))
+    assert (2, 1, 1) == (found.stats.documents, found.stats.removed, found.stats.skipped)
+
+
+def test_what_is_wrong_with_a_file_is_told_with_its_name(spark, tmp_path):
+    """Also where Spark leaves it out, or tells of another."""
+    (tmp_path / "twice.jsonl").write_text('{"text": "one", "text": "two"}\n', "utf-8")
+    times = pa.table({"text": ["a"], "at": pa.array([0], pa.time64("us"))})
+    pq.write_table(times, tmp_path / "times.parquet")
+    pq.write_table(times.select(["text"]), tmp_path / "a:1.parquet")
+    (tmp_path / "empty").mkdir()
+    for name, said in {
+        "twice.jsonl": f"^{tmp_path}/twice.jsonl: The column `text` already exists",
+        "times.parquet": f"^{tmp_path}/times.parquet: Illegal Parquet type: INT64 .TIME",
+        "a:1.parquet": r"a:1.parquet: Hadoop reads no file with a colon",
+        "empty": f"^{tmp_path}/empty holds no file of a known format",
+    }.items():
+        with pytest.raises(ns.NearSameError, match=said), failures.plainly():
+            read(spark, [str(tmp_path / name)])

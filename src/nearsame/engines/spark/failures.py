@@ -33,6 +33,7 @@ STEADY = "Give a source that stays the same: persist it, or write it to files fi
 _ABSENT = "ModuleNotFoundError: No module named"  # said in a worker: here it is an error of its own
 _RESULTS = "spark.driver.maxResultSize"
 _FILE = re.compile(r"FAILED_READ_FILE[.\w]*\] Encountered error while reading file (\S.*?)\.\s+(?:SQLSTATE|[A-Z])")
+_COLON = re.compile(r"URISyntaxException: Relative path in absolute URI: (?:\.(.+)\.crc|(.+))$", re.MULTILINE)
 _UNMADE = re.compile(r"Mkdirs failed to create (\S*?)/\.")  # beside a place that is written to
 _RAISED = re.compile(r"^(?:[a-z_]\w*\.)*\w*(?:Error|Exception|Interrupt)\b: .+", re.MULTILINE)
 
@@ -63,12 +64,9 @@ def verdict(error: Exception, otherwise: NearSameError) -> NearSameError:
     whole = _whole(error)
     if CHANGED in whole:
         return SourceError(CHANGED, hint=STEADY)
-    file = _unreadable_file(whole)
-    if file is not None:
-        return SourceError(f"{file} cannot be read: {innermost(error)}", hint="Repair the file, or leave it out.")
-    if unmade := _UNMADE.search(whole):
-        hint = "Check that they have the right to write there, and that they see the same disk."
-        return OutputError(f"{unmade[1]}: Spark's workers cannot make a folder there", hint=hint)
+    about = _about_a_file(error, whole)
+    if about is not None:
+        return about
     if _RESULTS in whole:
         limit = re.search(rf"{re.escape(_RESULTS)} \(([^)]+)\)", whole)
         size = f"={limit[1]}" if limit else ""
@@ -80,6 +78,20 @@ def verdict(error: Exception, otherwise: NearSameError) -> NearSameError:
         )
         return EngineError(f"Spark gave up: {cause_of(error)}", hint=hint)
     return otherwise
+
+
+def _about_a_file(error: Exception, whole: str) -> NearSameError | None:
+    """Our error, where a file or a place is what is wrong."""
+    file = _unreadable_file(whole)
+    if file is not None:
+        return SourceError(f"{file} cannot be read: {innermost(error)}", hint="Repair the file, or leave it out.")
+    if colon := _COLON.search(whole):
+        message = f"{colon[1] or colon[2]}: Hadoop reads no file with a colon in its name, and no pattern beside one"
+        return SourceError(message, hint="Rename it.")
+    if unmade := _UNMADE.search(whole):
+        hint = "Check that they have the right to write there, and that they see the same disk."
+        return OutputError(f"{unmade[1]}: Spark's workers cannot make a folder there", hint=hint)
+    return None
 
 
 def is_of_a_file(error: SourceError) -> bool:

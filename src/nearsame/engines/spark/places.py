@@ -17,7 +17,7 @@ from nearsame.dataclass import dataclass
 from nearsame.engines.spark.failures import first_line
 from nearsame.errors import OutputError
 
-__all__ = ["HadoopPlace", "as_pattern", "matches", "place_at", "places_of"]
+__all__ = ["HadoopPlace", "as_name", "as_pattern", "matches", "place_at", "places_of"]
 
 _GLOB = re.compile(r"([\][{}*?\\])")
 _ONE_STORE = {"s3n": "s3a", "s3": "s3a"}  # names of one store
@@ -112,7 +112,8 @@ class HadoopPlace:
 
     def parent(self) -> "HadoopPlace":
         """The folder that it is in."""
-        return HadoopPlace(self.session, self.address.rpartition("/")[0] or "/")
+        above = self._path.getParent()  # of what lies in the root of a store, the root, which has a path of its own
+        return self if above is None else HadoopPlace(self.session, str(above.toString()))
 
     def move_to(self, other: "HadoopPlace") -> None:
         """Rename, where nothing is.
@@ -189,6 +190,8 @@ def place_at(session: Any, address: str | os.PathLike[str]) -> HadoopPlace:
         OutputError: It is not one, or of a file system that Spark does not know.
     """
     given = os.fspath(address).rstrip("/") or os.fspath(address)
+    if not given:
+        raise OutputError("an output needs a name", hint="Name a folder.")
     place = HadoopPlace(session, given)
     with _told(HadoopPlace(session, given)):
         whole = place._system.makeQualified(place._path)  # noqa: SLF001  (of the same class)
@@ -238,3 +241,12 @@ def as_pattern(address: str) -> str:
     file:///a\[1\]/b c
     """
     return _GLOB.sub(r"\\\1", address)
+
+
+def as_name(pattern: str) -> str:
+    r"""The address that was made a pattern.
+
+    >>> print(as_name(r"file:///a\[1\]/b c"))
+    file:///a[1]/b c
+    """
+    return re.sub(r"\\([\][{}*?\\])", r"\1", pattern)

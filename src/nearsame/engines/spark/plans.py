@@ -6,10 +6,10 @@
 3. Numbers of partitions and names of files are not chance.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-__all__ = ["UNKNOWN_BYTES", "changing", "known_bytes", "roots"]
+__all__ = ["UNKNOWN_BYTES", "changing", "known_bytes", "roots", "with_file"]
 
 UNKNOWN_BYTES = 2**63 - 1  # what Spark puts for a size of which it knows nothing, unless it is set otherwise
 
@@ -44,13 +44,73 @@ def known_bytes(frame: Any) -> int:
     return int(plan.stats().sizeInBytes())
 
 
+def with_file(frame: Any, name: str) -> Any:
+    """The frame, and in a column the file that each row stands in; null where Spark does not tell."""
+    from pyspark.errors import PySparkException
+
+    try:
+        return frame.select("*", frame.metadataColumn("_metadata")["file_path"].alias(name))
+    except PySparkException:  # it is not of files, or they lie behind a union or a join
+        return frame.selectExpr("*", f"cast(null as string) as {name}")
+
+
 def _roots(plan: Any) -> Iterator[str]:
-    if plan.getClass().getSimpleName() == "LogicalRelation":
-        relation = plan.relation()
-        if relation.getClass().getSimpleName() == "HadoopFsRelation":
-            yield from (str(path.toString()) for path in _each(relation.location().rootPaths()))
-    for child in _each(plan.children()):
-        yield from _roots(child)
+    read = _READ.get(str(plan.getClass().getSimpleName()))
+    if read is not None:
+        yield from read(plan)
+    for one in (plan.children(), plan.subqueries()):
+        for child in _each(one):
+            yield from _roots(child)
+
+
+def _of_files(plan: Any) -> Iterator[str]:
+    relation = plan.relation()
+    if relation.getClass().getSimpleName() == "HadoopFsRelation":
+        yield from (str(path.toString()) for path in _each(relation.location().rootPaths()))
+
+
+def _of_a_table(plan: Any) -> Iterator[str]:
+    """Of sources of the second version: files as they are, and tables that say where they lie."""
+    from py4j.protocol import Py4JError
+
+    table = plan.table()
+    try:
+        yield from (str(path.toString()) for path in _each(table.fileIndex().rootPaths()))
+    except Py4JError:  # it is not made of files that Spark lists
+        location = table.properties().get("location")
+        if location is not None:
+            yield str(location)
+
+
+def _of_hive(plan: Any) -> Iterator[str]:
+    yield str(plan.tableMeta().location().toString())
+
+
+def _of_rdd(plan: Any) -> Iterator[str]:
+    """What the RDD that a frame was made of is read from, back to its first ones."""
+    left, seen = [plan.rdd()], set[int]()
+    while left:
+        rdd = left.pop()
+        if rdd.id() in seen:
+            continue
+        seen.add(rdd.id())
+        kind = str(rdd.getClass().getSimpleName())
+        if kind == "FileScanRDD":
+            files = (file for part in _each(rdd.filePartitions()) for file in part.files())
+            yield from {str(file.toPath().getParent().toString()) for file in files}
+        elif kind in _NAMED_BY_PATHS and rdd.name() is not None:
+            yield from str(rdd.name()).split(",")
+        left += [dependency.rdd() for dependency in _each(rdd.dependencies())]
+
+
+_NAMED_BY_PATHS = frozenset({"HadoopRDD", "NewHadoopRDD", "WholeTextFileRDD", "BinaryFileRDD"})
+_READ: Mapping[str, Callable[[Any], Iterator[str]]] = {
+    "LogicalRelation": _of_files,
+    "DataSourceV2Relation": _of_a_table,
+    "HiveTableRelation": _of_hive,
+    "LogicalRDD": _of_rdd,
+    "ExternalRDD": _of_rdd,
+}
 
 
 def _found(plan: Any, time: Any) -> Iterator[str]:

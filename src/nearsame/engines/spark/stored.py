@@ -36,7 +36,9 @@ class Stored:
         wanted, stored = json.loads(json.dumps(identity)), kept_identity(place)
         if stored is not None:
             require_same(place.address, stored, wanted)
-        elif others := place.names():
+        elif others := [
+            name for name in place.names() if name != _RUN
+        ]:  # which a process that is killed may have begun
             message = f"{place.address} is not a work directory: it holds {', '.join(sorted(others)[:3])}"
             raise WorkdirError(message, hint="Name an empty or a new folder.")
         else:
@@ -46,8 +48,10 @@ class Stored:
     def found(self, step: str) -> Any:
         """The frame of a step, if it is finished; else None."""
         place = self.place.inside(step)
-        finished = place.inside(_FINISHED).read_json()
-        return None if finished is None else whole(place, finished["rows"])
+        match place.inside(_FINISHED).read_json():
+            case {"rows": int(rows)}:
+                return whole(place, rows)
+        return None  # it is not, or what says so is damaged
 
     def once(self, step: str, frame: Any) -> Any:
         """The frame of a step: found, or computed and put away.

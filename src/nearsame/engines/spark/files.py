@@ -1,0 +1,200 @@
+"""The files that a path, a folder or a pattern leads to, in Hadoop's file systems, and what their beginnings say.
+
+1. Of a file no more is opened than what names its columns, or tells whether it is packed as its name says.
+2. A name that leads to a file is that file, whatever a pattern would make of the signs in it.
+"""
+
+import csv
+import json
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Any
+
+from nearsame.engines.spark.failures import innermost, verdict
+from nearsame.engines.spark.footers import AT_A_TIME, Footers, HadoopFile, footers
+from nearsame.engines.spark.forms import DELIMITERS, GLOB, OWN_PACKING, READERS, Form, kind_of, name_of
+from nearsame.engines.spark.places import as_pattern
+from nearsame.errors import ColumnError, SourceError
+from nearsame.files.compressions import COMPRESSIONS, MOST_MAGIC, begins_as
+from nearsame.files.formats import WHOLE
+
+__all__ = ["AS_IT_IS", "HadoopFiles", "mishaps"]
+
+AS_IT_IS = Footers({}, ())
+_HINTS = {"PARQUET_TYPE_ILLEGAL": "Write that column in another type, such as microseconds in place of nanoseconds."}
+
+
+@contextmanager
+def mishaps(name: str = "") -> Iterator[None]:
+    """What Spark cannot read is an error of one line, about what has that name."""
+    from py4j.protocol import Py4JJavaError
+    from pyspark.errors import PySparkException
+
+    try:
+        yield
+    except (PySparkException, Py4JJavaError) as error:
+        said = re.sub(r"^\[[A-Z_.]+\] ", "", innermost(error))
+        said = said if not name or name in said else f"{name}: {said}"
+        condition = error.getCondition() if isinstance(error, PySparkException) else None
+        if condition == "COLUMN_ALREADY_EXISTS":
+            raise ColumnError(said, hint="Rename one: Spark ignores capitals in names.") from None
+        hint = _HINTS.get(str(condition), "Check the path, and that Spark can read it.")
+        raise verdict(error, SourceError(said, hint=hint)) from None
+
+
+class HadoopFiles:
+    """Hadoop's file systems, as the session has them."""
+
+    def __init__(self, session: Any) -> None:
+        self.session = session
+        self.jvm = session._jvm  # noqa: SLF001  (no other way to Hadoop's file systems)
+        self.conf = session._jsparkSession.sessionState().newHadoopConf()  # noqa: SLF001  (likewise)
+
+    def literally(self, path: str) -> str:
+        """A path as a pattern that nothing else matches, if something of that very name is there."""
+        if not GLOB.intersection(path):
+            return path
+        place = self._path(path)
+        with mishaps(path):
+            return as_pattern(path) if place.getFileSystem(self.conf).exists(place) else path
+
+    def at(self, path: str) -> list[Any]:
+        """What a path or a pattern leads to."""
+        place = self._path(path)
+        with mishaps(path):
+            return list(place.getFileSystem(self.conf).globStatus(place) or [])
+
+    def below(self, entries: list[Any], folders: tuple[str, ...] = ()) -> Iterator[tuple[str, tuple[str, ...], Any]]:
+        """All files: name, the folders that it lies in, path; what is hidden for Spark is not listed."""
+        for entry in entries:
+            place = entry.getPath()
+            name = str(place.getName())
+            if entry.isFile():
+                yield name, folders[1:], place
+            elif not folders or not _is_hidden(name):
+                with mishaps():
+                    inner = place.getFileSystem(self.conf).listStatus(place)
+                yield from self.below(
+                    [one for one in inner if not _is_hidden(str(one.getPath().getName()))], (*folders, name)
+                )
+
+    def require_packing(self, path: str, kind: str, packings: set[str | None]) -> None:
+        """Refuse what this Spark cannot unpack.
+
+        Raises:
+            SourceError: It is such.
+        """
+        if kind in OWN_PACKING or READERS[kind] == WHOLE:
+            return
+        unread = "xz" if "xz" in packings else None
+        if "zst" in packings and not self.jvm.org.apache.hadoop.io.compress.ZStandardCodec.isNativeCodeLoaded():
+            unread = "zst"
+        if unread is not None:
+            message = f"{path}: this Spark cannot read .{unread}"
+            raise SourceError(message, hint="Pack the files with gzip or bzip2, or write them as Parquet.")
+
+    def footers(self, path: str, form: Form) -> Footers:
+        """What the files of a path, a folder or a pattern say of themselves."""
+        return footers(self.session, self.conf, form.kind, self.listed(path, form))
+
+    def whole(self, path: str, form: Form, torn: Mapping[str, str]) -> Footers:
+        """The files of a path without packed ones that cannot be read, or are empty; none: as they are.
+
+        Those whose headers lack a name stand by their headers: Spark gives them names, and then finds that they differ.
+        """
+        delimited = form.alone and form.kind in DELIMITERS
+        if not (form.is_packed or delimited):
+            return AS_IT_IS
+        every = {str(file.path.toString()): file for file in self.listed(path, form)}
+        unnamed = delimited and any(self._lacks_a_name(address, form.kind) for address in sorted(every)[:1])
+        if not (form.is_packed or unnamed):
+            return AS_IT_IS
+        with ThreadPoolExecutor(AT_A_TIME) as pool:
+            heads = pool.map(self._odd, (file.path for file in every.values()))
+            odd = {
+                address: torn.get(address) if head is None else head for address, head in zip(every, heads, strict=True)
+            }
+        broken = tuple(sorted((address, odd[address] or "") for address in every if odd[address]))
+        good: dict[tuple[str, str | None], list[str]] = defaultdict(list)
+        for address in sorted(address for address in every if odd[address] is None):
+            columns = self.columns(address, form.kind) if unnamed else form.columns
+            good[columns, every[address].base].append(address)
+        same = (not unnamed and sum(map(len, good.values())) == len(every)) or not (good or broken)
+        return AS_IT_IS if same else Footers(dict(good), broken)
+
+    def _odd(self, path: Any) -> str | None:
+        """Why a packed file cannot be read, by how it begins; nothing where it is empty, None where nothing is odd."""
+        compression = COMPRESSIONS.get(f".{kind_of(str(path.getName()))[1]}")
+        if compression is None:
+            return None
+        with mishaps():
+            stream = path.getFileSystem(self.conf).open(path)
+            try:
+                head = bytes(stream.readNBytes(MOST_MAGIC))
+            finally:
+                stream.close()
+        if not head:
+            return ""
+        return None if begins_as(head, compression) else f"not readable as {compression}"
+
+    def listed(self, path: str, form: Form) -> list[HadoopFile]:
+        """The files of a path, a folder or a pattern that are of its format."""
+        every = []
+        for root in self.at(path):
+            inside = [
+                (folders, place)
+                for name, folders, place in self.below([root])
+                if form.pattern is None or kind_of(name)[0] == form.kind
+            ]
+            parted = not form.nested and any("=" in folder for folders, _ in inside for folder in folders)
+            base = str(root.getPath().toString()) if parted else None
+            every += [HadoopFile(place, base) for _, place in inside]
+        return every
+
+    def columns(self, path: str, kind: str) -> str:
+        """What tells which columns a file has; files that agree are read together."""
+        if kind == "text" or READERS[kind] == WHOLE:
+            return ""
+        try:
+            with mishaps():
+                return _named_by(self._first_line(path), kind)
+        except SourceError:  # of a packed file that is torn: it is told when it is read
+            if kind_of(name_of(path))[1] is None:
+                raise
+            return ""
+
+    def _lacks_a_name(self, path: str, kind: str) -> bool:
+        """Whether a column in the header of a file has no name, as the index of a frame of pandas."""
+        header = self.columns(path, kind).removeprefix("\ufeff")
+        return "" in next(csv.reader([header], delimiter=DELIMITERS[kind]), [])
+
+    def _first_line(self, path: str) -> str:
+        place = self._path(path)
+        codec = self.jvm.org.apache.hadoop.io.compress.CompressionCodecFactory(self.conf).getCodec(place)
+        stream = place.getFileSystem(self.conf).open(place)
+        try:
+            plain = stream if codec is None else codec.createInputStream(stream)
+            reader = self.jvm.java.io.InputStreamReader(plain, "UTF-8")
+            return str(self.jvm.java.io.BufferedReader(reader).readLine() or "")
+        finally:
+            stream.close()
+
+    def _path(self, path: str) -> Any:
+        return self.jvm.org.apache.hadoop.fs.Path(path)
+
+
+def _is_hidden(name: str) -> bool:
+    return name.startswith(".") or (name.startswith("_") and "=" not in name)
+
+
+def _named_by(line: str, kind: str) -> str:
+    """The columns of a file, by its header or its first record."""
+    if kind != "jsonl":
+        return line
+    try:
+        return repr(sorted(json.loads(line)))
+    except (ValueError, TypeError):  # a record that cannot be read names nothing
+        return ""
