@@ -4,11 +4,11 @@ import json
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from nearsame.answers.matches import Entry
 from nearsame.errors import ConfigError
@@ -104,28 +104,15 @@ def _write_lines(path: Path, records: Iterator[dict[str, Any]]) -> int:
 
 
 def _write_parquet(path: Path, records: Iterator[dict[str, Any]]) -> int:
-    number, waiting = 0, []  # type: tuple[int, list[dict[str, Any]]]
-    writer: pq.ParquetWriter | None = None
-    try:
-        for record in records:
-            waiting.append(record)
-            if len(waiting) == _AT_ONCE:
-                writer, waiting, number = _flushed(path, writer, waiting, number)
-        writer, _, number = _flushed(path, writer, waiting, number)
-    finally:
-        if writer is not None:
-            writer.close()
-    return number
+    import pyarrow.parquet as pq  # noqa: PLC0415  (seldom needed, and slow to import)
 
-
-def _flushed(
-    path: Path, writer: pq.ParquetWriter | None, waiting: list[dict[str, Any]], number: int
-) -> tuple[pq.ParquetWriter, list[dict[str, Any]], int]:
     names = {"sketch": pa.list_(pa.uint64()), "num_features": pa.int64()}
-    columns = ["id", "url", "code", "num_features", "sketch", "text"]
-    columns += [name for name in (waiting[0] if waiting else {}) if name not in columns]
-    schema = writer.schema if writer else pa.schema([(name, names.get(name, pa.large_string())) for name in columns])
-    table = pa.Table.from_pylist(waiting, schema=schema)
-    writer = writer or pq.ParquetWriter(str(path), schema)
-    writer.write_table(table)
-    return writer, [], number + len(waiting)
+    first = list(islice(records, 1))
+    columns = dict.fromkeys(["id", "url", "code", "num_features", "sketch", "text", *(first[0] if first else ())])
+    schema = pa.schema([(name, names.get(name, pa.large_string())) for name in columns])
+    number, left = 0, chain(first, records)
+    with pq.ParquetWriter(str(path), schema) as writer:
+        while waiting := list(islice(left, _AT_ONCE)):
+            writer.write_table(pa.Table.from_pylist(waiting, schema=schema))
+            number += len(waiting)
+    return number
