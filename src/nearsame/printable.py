@@ -1,14 +1,15 @@
-"""Foreign text on its way to a terminal: names of files and columns, ids, what other libraries say.
+"""Foreign text on its way to a terminal or a page: names of files and columns, ids, what other libraries say.
 
 1. What a terminal would obey is shown as an escape: control characters (C0, C1, DEL), line and paragraph separators,
    marks that turn the direction of text, and halves of surrogate pairs. All else stays as it is, in any script.
-2. Whatever writes to a terminal calls this: errors, hints, notes of progress, lines of reports, JSON.
+2. Whatever writes to a terminal calls this: errors, hints, notes of progress, lines of reports, JSON. A page has it
+   shortened, where it is long.
 """
 
 import json
 import re
 
-__all__ = ["lacks_bars", "printable", "printable_json", "without_halves"]
+__all__ = ["lacks_bars", "printable", "printable_json", "shortened", "without_halves"]
 
 _OBEYED = re.compile("[\0-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u206f\ud800-\udfff\ufff9-\ufffb]")
 
@@ -55,3 +56,12 @@ def without_halves(text: str) -> str:
 
 def _escaped(char: str) -> str:
     return char.encode("unicode_escape").decode("ascii")
+
+
+def shortened(text: str, most: int) -> str:
+    """A text as it is, or how it begins, and how much of it is left out.
+
+    >>> shortened("abcdef", 4)
+    'abcd… [2 characters more]'
+    """
+    return text if len(text) <= most else f"{text[:most]}… [{len(text) - most:,} characters more]"

@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from nearsame import arrow, schemas
+from nearsame import arrow, computing, schemas
 from nearsame.arrow import Rows
 from nearsame.dataclass import dataclass
 from nearsame.engines.base import Fold, Stage
@@ -324,7 +324,7 @@ def _narrow(batch: pa.RecordBatch, chosen: npt.NDArray[np.bool_]) -> pa.RecordBa
         return batch
     chosen_rows = pa.array(mask)
     columns = [
-        arrow.some_lists(column, mask) if name in schemas.COMPARED else column.filter(chosen_rows)
+        arrow.some_lists(column, mask) if name in schemas.COMPARED else computing.filter_(column, chosen_rows)
         for name, column in zip(batch.schema.names, batch.columns, strict=True)
     ]
     return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple, Self, get_args
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from nearsame import computing
 from nearsame.answers.matches import Match, Matches
 from nearsame.arrow import Mask, Rows
 from nearsame.dataclass import dataclass
@@ -175,7 +175,7 @@ class _Places:
         number = next(at for at, part in enumerate(reading.all_parts) if part is known.part)
         self._first = int(np.searchsorted(reading.origins.column("source").to_numpy(), number))
         self._ids = known.part.table.column(0).cast(pa.large_string()).combine_chunks()
-        self._order = pc.sort_indices(self._ids)
+        self._order = computing.sort_indices(self._ids)
 
     def row(self, name: str) -> int | None:
         """The row of a document; None where it was not there when the run began."""

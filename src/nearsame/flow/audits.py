@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from nearsame import schemas
+from nearsame import computing, schemas
 from nearsame.answers.stats import Audit, Below, Share
 from nearsame.arrow import Rows, UInt64s
 from nearsame.flow.arrays import Arrays
@@ -274,7 +274,7 @@ def _partners(
 
 def _least(rows: Rows, origins: pa.Table, most: int, seed: int = 0) -> Rows:
     """At most so many of the rows, chosen and ordered by a hash of where they come from."""
-    chosen = origins.select(["source", "position"]).take(pa.array(rows))
+    chosen = computing.take(origins.select(["source", "position"]), pa.array(rows))
     source, position = (chosen.column(name).to_numpy().astype(np.uint64) for name in ("source", "position"))
     hashes = (source + np.uint64(1)) * _SEEDS[0] ^ position ^ np.uint64(seed) << np.uint64(40)
     for shift in (33, 29, 32):

@@ -16,9 +16,8 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from nearsame import arrow
+from nearsame import arrow, computing
 from nearsame.arrow import Mask, Rows
 from nearsame.dataclass import dataclass
 from nearsame.errors import ConfigError
@@ -112,7 +111,7 @@ class Decisions:
 
     def located(self, ids: pa.Array) -> "Located":
         """The rows that they are about; `ids` is what documents are called, by row."""
-        here = np.flatnonzero(pc.is_in(ids, self.names.cast(ids.type)).to_numpy(zero_copy_only=False))
+        here = np.flatnonzero(computing.is_in(ids, self.names.cast(ids.type)).to_numpy(zero_copy_only=False))
         rows: dict[str, list[int]] = {}
         for row, name in zip(here.tolist(), ids.take(pa.array(here)).to_pylist(), strict=True):
             rows.setdefault(name, []).append(row)

@@ -14,8 +14,8 @@ from urllib.parse import urljoin
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from nearsame import computing
 from nearsame.arrow import Mask, Rows
 from nearsame.dataclass import dataclass
 from nearsame.errors import MissingExtraError
@@ -56,7 +56,9 @@ class PageEvidence:
 
     def counts(self) -> dict[str, int]:
         """For how many pairs each kind holds, strongest first; kinds that hold for none are left out."""
-        counts = {entry["values"]: entry["counts"] for entry in pc.value_counts(self.kinds.flatten()).to_pylist()}
+        counts = {
+            entry["values"]: entry["counts"] for entry in computing.value_counts(self.kinds.flatten()).to_pylist()
+        }
         return {kind: counts[kind] for kind in evidence.KINDS if kind in counts}
 
     def sides(self) -> tuple[int, int]:
@@ -66,7 +68,7 @@ class PageEvidence:
 
 def sides(same_host: pa.Array) -> tuple[int, int]:
     """How many are of one host, and of two."""
-    same = pc.sum(same_host).as_py() or 0
+    same = computing.sum_(same_host).as_py() or 0
     return same, len(same_host) - same_host.null_count - same
 
 
@@ -100,12 +102,12 @@ class PageFacts:
         """Whether any document has something in a column."""
         if name not in self.reading.columns.beside:
             return False
-        return bool(pc.any(pc.not_equal(self.reading.beside(name), "")).as_py())
+        return bool(computing.any_(computing.not_equal(self.reading.beside(name), pa.scalar("", pa.string()))).as_py())
 
     def known(self, name: str, rows: Rows | None = None) -> pa.Array:
         """A column as it stands, of all rows or of some; null where it says nothing."""
         column = self.reading.beside(name)
-        return _said((column if rows is None else column.take(pa.array(rows))).combine_chunks())
+        return _said((column if rows is None else computing.take(column, pa.array(rows))).combine_chunks())
 
     def urls(self, rows: Rows | None = None, degree: Degree = "usual") -> pa.Array:
         """Canonical URLs by the rules up to a degree."""
@@ -132,7 +134,7 @@ class PageFacts:
     @cached_property
     def _redirects(self) -> dict[str, str]:
         """From canonical URLs to those that they redirect to; of several the least, whatever the order of reading."""
-        rows = np.flatnonzero(self.known("redirect").is_valid())
+        rows = np.flatnonzero(computing.is_valid(self.known("redirect")))
         urls = self.urls(rows).to_pylist()
         redirects: dict[str, str] = {}
         for url, target in zip(urls, self.said("redirect", rows).to_pylist(), strict=True):
@@ -170,7 +172,7 @@ class PageFacts:
     def same_host(self, rows: Rows, others: Rows) -> pa.Array:
         """Whether documents are of one host; null where a URL is not known."""
         if rows.size < self.reading.num_documents:
-            return pc.equal(*(evidence.hosts(self.known(self.url_column, side)) for side in (rows, others)))
+            return computing.equal(*(evidence.hosts(self.known(self.url_column, side)) for side in (rows, others)))
         a, b = self._host_numbers[rows], self._host_numbers[others]  # rows occur again and again
         return pa.array(a == b, mask=(a < 0) | (b < 0))
 
@@ -213,7 +215,7 @@ class PageFacts:
     def _revisits(self, rows: Rows, witnesses: Rows, url: pa.Array, other: pa.Array) -> Mask:
         """One of the two is a revisit, of the other's URL or with the other's payload digest."""
         revisited, other_revisited = (self.target("revisit_of", side) for side in (rows, witnesses))
-        is_revisit = np.asarray(pc.or_(revisited.is_valid(), other_revisited.is_valid()))
+        is_revisit = np.asarray(computing.or_(computing.is_valid(revisited), computing.is_valid(other_revisited)))
         nothing = pa.nulls(len(rows), pa.large_string())
         named = evidence.named(revisited, url, nothing, other) | evidence.named(nothing, url, other_revisited, other)
         return np.asarray(named | (self.same_payload(rows, witnesses) & is_revisit))
@@ -221,8 +223,8 @@ class PageFacts:
 
 def _said(strings: pa.Array) -> pa.Array:
     """The same with null for what is empty: an unknown URL, or digest, is the same as no other."""
-    strings = strings.cast(pa.large_string())
-    return pc.if_else(pc.equal(strings, ""), pa.scalar(None, strings.type), strings)
+    strings = computing.cast(strings, pa.large_string())
+    return computing.if_else(computing.equal(strings, ""), pa.scalar(None, strings.type), strings)
 
 
 def _followed(targets: pa.Array, redirects: Mapping[str, str]) -> pa.Array:

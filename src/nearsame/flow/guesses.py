@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from nearsame import computing
 from nearsame.arrow import Mask, Rows
 from nearsame.engines.base import Machine
 from nearsame.flow.arrays import Arrays
@@ -82,7 +82,7 @@ def confirmed(  # noqa: PLR0913, PLR0917  (who is compared, how, where, and what
 
 def _shared(urls: pa.Array, entering: Mask) -> Rows:
     """By row the number of its URL, where another one that enters has the same; else -1."""
-    asked = pc.if_else(pa.array(entering), urls, pa.scalar(None, urls.type))
+    asked = computing.if_else(pa.array(entering), urls, pa.scalar(None, urls.type))
     numbers = np.asarray(asked.dictionary_encode().indices.fill_null(-1)).astype(np.int64)
     counts = np.bincount(numbers[numbers >= 0], minlength=1)
     return np.where((numbers >= 0) & (counts[np.maximum(numbers, 0)] > 1), numbers, -1)

@@ -20,9 +20,8 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from nearsame import schemas
+from nearsame import computing, schemas
 from nearsame.arrow import Mask, Rows
 from nearsame.clock import Clock
 from nearsame.dataclass import dataclass
@@ -352,5 +351,7 @@ def _names(pages: PageFacts, layer: Literal["url", "redirect", "canonical", "rev
             return pages.payloads()
         case "redirect" | "canonical":
             targets, urls = pages.target(layer), pages.urls()
-            named = pc.is_in(urls, value_set=targets.drop_null())  # two visits that nobody names are not of this layer
-            return pc.coalesce(targets, pc.if_else(named, urls, pa.scalar(None, urls.type)))
+            named = computing.is_in(
+                urls, value_set=targets.drop_null()
+            )  # two visits that nobody names are not of this layer
+            return computing.coalesce(targets, computing.if_else(named, urls, pa.scalar(None, urls.type)))

@@ -25,15 +25,15 @@ from nearsame.flow.runs import Run
 from nearsame.outputs import folder, lists
 from nearsame.outputs.destinations import Destination
 from nearsame.sources import TextFolder
-from nearsame.sources.feather import Feather
+from nearsame.sources.columnar import Columnar
 from nearsame.sources.json_keys import extend_lines
 from nearsame.sources.jsonl import JsonLines
-from nearsame.sources.parquet import Parquet
 from nearsame.sources.parts import FilePart
 from nearsame.stages.clusters.keepers import Decided
 
 __all__ = ["poured", "write_one"]
 
+_SAYS_HOW = ("parquet", "arrow")  # formats with a place for how a file was made
 _PIECE = 64 << 10
 _FILES = 4_096  # texts of a folder that are held at once
 
@@ -91,7 +91,7 @@ def _write(run: ReadRecords, kept: Sequence[Picked], place: Destination, made: P
     packing = (only.format, only.compression) if isinstance(only, FilePart) and not said_of(run, only) else None
     if len(kept) == 1 and packing == (form, place.compression):
         removed, cuts = _removed(kept[0], drop_unreadable=drop_unreadable), kept[0].cuts
-        if isinstance(only, (Feather, Parquet)):
+        if isinstance(only, Columnar) and form in _SAYS_HOW:
             only.copy(made, removed, cuts, drop_unread=drop_unreadable, metadata=metadata_of(how))
         else:
             only.copy(made, removed, cuts, drop_unread=drop_unreadable)

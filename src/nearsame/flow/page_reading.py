@@ -11,8 +11,8 @@ from functools import partial
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from nearsame import computing
 from nearsame.engines.sharing import Sharing
 from nearsame.engines.space import num_bytes
 from nearsame.errors import ConfigError, SourceError
@@ -146,9 +146,9 @@ def text_of_record(source: str, wanted: str, columns: Columns) -> str:
         for batch in part.read(columns, into(skipped)):
             own, *_ = apart(batch)
             positions = own.column("position").cast(pa.string())
-            names = pc.coalesce(own.column("id"), pc.binary_join_element_wise(part.name, positions, ":"))
+            names = computing.coalesce(own.column("id"), computing.binary_join_element_wise(part.name, positions, ":"))
             known = known or names[0].as_py()
-            place = pc.index(names, wanted).as_py()
+            place = names.index(wanted).as_py()
             if place < 0:
                 continue
             record = own.slice(place, 1)

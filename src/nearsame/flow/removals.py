@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from nearsame import computing
 from nearsame.answers.stats import NUM_LARGEST, Stats, compared_by
 from nearsame.arrow import Mask, Rows
 from nearsame.clock import Clock
@@ -124,12 +124,12 @@ class Removals:
         """What each similarity is; of those that are below the threshold, that they are."""
         measures = tables.same(self.run.measure, self.decided.rows.size)
         if self.chained.any():
-            measures = pc.if_else(pa.array(self.chained), "component", measures)
+            measures = computing.if_else(pa.array(self.chained), "component", measures)
         if self.settled is None or self.layers is None:
             return measures
         layers = pa.array(self.layers.measures, pa.string())
-        measures = pc.coalesce(layers.take(pa.array(self.settled.measure)), measures)
-        return pc.if_else(pa.array(self.settled.chained), "chain", measures)
+        measures = computing.coalesce(computing.take(layers, pa.array(self.settled.measure)), measures)
+        return computing.if_else(pa.array(self.settled.chained), "chain", measures)
 
     @cached_property
     def evidence(self) -> PageEvidence | None:
@@ -186,7 +186,7 @@ class Removals:
             places = np.ones(len(self.names.origins), np.int64)
             places[witnesses] = 0
             listed = by_priority(listed, places, self.state.step.mirror)
-        return self.run.pairs_table(listed, self.measures.take(pa.array(order)))
+        return self.run.pairs_table(listed, computing.take(self.measures, pa.array(order)))
 
     def _beside(self, pairs: JoinedPairs, order: Rows) -> npt.NDArray[np.float64]:
         """What the method says of pairs besides their similarity; of others than its own nothing, NaN."""
@@ -234,7 +234,7 @@ class Removals:
     def examples(self, count: int | None) -> pa.Table:
         """Some of the removals, or all, with the texts of both sides."""
         chosen = some(self.similarity, self.same_text, count)
-        table = self.table.take(pa.array(chosen))
+        table = computing.take(self.table, pa.array(chosen))
         for name, rows in (("text", self.decided.rows), ("witness_text", self.decided.witnesses)):
             table = table.append_column(name, pa.array(self.run.texts(rows[chosen]), pa.large_string()))
         return table
@@ -296,8 +296,8 @@ class Removals:
             return {}
         via, unknown = self.settled.via, pa.array(self.settled.via < 0)
         columns = self.names.of(np.maximum(via, 0)) if via.size else self.names.of(via)
-        nothing = [pc.if_else(unknown, pa.scalar(None, column.type), column) for column in columns]
-        layer = pa.array(self.layers.use, pa.string()).take(pa.array(self.settled.layer))
+        nothing = [computing.if_else(unknown, pa.scalar(None, column.type), column) for column in columns]
+        layer = computing.take(pa.array(self.layers.use, pa.string()), pa.array(self.settled.layer))
         return {"layer": layer, **dict(zip(("via_id", "via_source", "via_row"), nothing, strict=True))}
 
     def _evidence_columns(self) -> dict[str, pa.Array]:

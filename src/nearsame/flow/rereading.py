@@ -9,9 +9,8 @@ from typing import Self
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from nearsame import schemas
+from nearsame import computing, schemas
 from nearsame.arrow import Mask, Rows
 from nearsame.dataclass import dataclass
 from nearsame.errors import SourceError
@@ -49,7 +48,7 @@ class Left(Reading):
                 raise changed()
             at = batch.schema.get_field_index("body" if self.pages else "text")
             content = batch.column(at)
-            left = pc.if_else(pa.array(self.gone[rows]), pa.scalar(None, content.type), content)
+            left = computing.if_else(pa.array(self.gone[rows]), pa.scalar(None, content.type), content)
             yield batch.set_column(at, batch.schema.field(at), left)
 
     @property
@@ -78,7 +77,9 @@ class Taken(Left):
         """The documents, in batches of DOCUMENTS."""
         for batch in self.texts:
             content = batch.column("text")
-            left = pc.if_else(pa.array(self.gone[batch["row"].to_numpy()]), pa.scalar(None, content.type), content)
+            left = computing.if_else(
+                pa.array(self.gone[batch["row"].to_numpy()]), pa.scalar(None, content.type), content
+            )
             yield pa.RecordBatch.from_arrays([batch.column("row"), left], schema=schemas.DOCUMENTS)
 
 

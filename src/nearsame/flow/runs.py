@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from nearsame import schemas
+from nearsame import computing, schemas
 from nearsame._version import __version__
 from nearsame.answers.stats import NUM_HOSTS, Stats, compared_by
 from nearsame.arrow import Rows
@@ -147,7 +147,7 @@ class Run:
     def pairs_with_texts(self, pairs: Listed, table: pa.Table, count: int | None) -> pa.Table:
         """Some rows of a table of pairs, or all, with their texts."""
         chosen = some(pairs.similarity, pairs.similarity >= 1, count)
-        table = table.take(pa.array(chosen))
+        table = computing.take(table, pa.array(chosen))
         for name, rows in (("a_text", pairs.a), ("b_text", pairs.b)):
             table = table.append_column(name, pa.array(self.texts(rows[chosen]), pa.large_string()))
         return table

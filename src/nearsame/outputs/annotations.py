@@ -12,6 +12,7 @@ from functools import cached_property
 import numpy as np
 import pyarrow as pa
 
+from nearsame import computing
 from nearsame.arrow import Rows
 from nearsame.dataclass import dataclass
 from nearsame.outputs.tables import RowNames
@@ -59,7 +60,7 @@ class Verdict:
             return pa.nulls(size, pa.string())
         places = np.full(size, -1)
         places[at[removed]] = np.arange(removed.sum())
-        return self.names.of(witness[removed])[0].take(pa.array(places, mask=places < 0))
+        return computing.take(self.names.of(witness[removed])[0], pa.array(places, mask=places < 0))
 
     @cached_property
     def _removed(self) -> tuple[Rows, Rows]:

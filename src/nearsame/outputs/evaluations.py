@@ -13,8 +13,8 @@ from textwrap import wrap
 from nearsame.answers.advice import Advice, Trade, Tried
 from nearsame.answers.findings import Closing, Evaluation, Score
 from nearsame.dataclass import dataclass
-from nearsame.outputs.page_data import shortened
 from nearsame.outputs.plans import in_ascii, sparkline
+from nearsame.printable import shortened
 from nearsame.shares import cut, percent
 
 __all__ = ["Table", "conclusion", "heading", "markdown", "result_line", "tables", "text"]

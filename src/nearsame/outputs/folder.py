@@ -19,7 +19,6 @@ from tempfile import gettempdir
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from nearsame.dataclass import dataclass
 from nearsame.errors import NearSameError, OutputError
@@ -218,8 +217,10 @@ def _told(place: Path | Remote) -> Iterator[None]:
 
 def write_table(table: pa.Table, path: Path, **how: Any) -> None:
     """A table as Parquet."""
+    from pyarrow import parquet  # noqa: PLC0415  (with all file systems that Arrow has; not every output has such a table)
+
     with pa.OSFile(os.fsencode(path), "wb") as out:  # in bytes: a name need not be Unicode
-        pq.write_table(table, out, compression="zstd", **how)
+        parquet.write_table(table, out, compression="zstd", **how)
 
 
 def write_json(record: Mapping[str, Any], path: Path) -> None:

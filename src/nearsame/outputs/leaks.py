@@ -12,8 +12,8 @@ from nearsame._version import __version__
 from nearsame.files.passed_over import PassedOver
 from nearsame.outputs.console import Report, clean, described
 from nearsame.outputs.html import render
-from nearsame.outputs.page_data import shortened
 from nearsame.outputs.promises import in_bytes
+from nearsame.printable import shortened
 from nearsame.shares import counted, cut, percent
 
 __all__ = ["leaks_markdown", "leaks_page", "show_leaks"]

@@ -8,9 +8,8 @@ from typing import Any, BinaryIO
 
 import orjson
 import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
+from nearsame import computing
 from nearsame.errors import ConfigError, OutputError
 from nearsame.files.compressions import compressor
 from nearsame.files.inputs import Inputs
@@ -117,7 +116,7 @@ def _without_nanoseconds(batch: pa.RecordBatch) -> pa.RecordBatch:
             try:
                 plain = column.cast(pa.timestamp("us", column.type.tz))
             except pa.ArrowInvalid:
-                plain = pc.strftime(column, "%Y-%m-%dT%H:%M:%S" + ("%z" if column.type.tz else ""))
+                plain = computing.strftime(column, "%Y-%m-%dT%H:%M:%S" + ("%z" if column.type.tz else ""))
             batch = batch.set_column(at, batch.schema.names[at], plain)
     return batch
 
@@ -142,7 +141,9 @@ def _csv(table: pa.Table, out: Any, delimiter: str = ",") -> None:
 def _csv_of_texts(table: pa.Table, out: Any) -> None:
     for at, column in enumerate(table.columns):
         if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
-            table = table.set_column(at, table.column_names[at], pc.replace_substring_regex(column, _FORMULA, r"'\0"))
+            table = table.set_column(
+                at, table.column_names[at], computing.replace_substring_regex(column, _FORMULA, r"'\0")
+            )
     _csv(table, out)
 
 
@@ -150,6 +151,12 @@ def _orc(table: pa.Table, out: Any) -> None:
     from pyarrow import orc  # noqa: PLC0415  (only who writes it)
 
     orc.write_table(table, out)
+
+
+def _parquet(table: pa.Table, out: Any) -> None:
+    from pyarrow import parquet  # noqa: PLC0415  (with all file systems that Arrow has)
+
+    parquet.write_table(table, out, compression="zstd")
 
 
 def _arrow(table: pa.Table, out: Any) -> None:
@@ -161,7 +168,7 @@ _WRITERS: dict[str, Callable[[pa.Table, Any], None]] = {
     "jsonl": json_lines,
     "csv": _csv,
     "tsv": partial(_csv, delimiter="\t"),
-    "parquet": partial(pq.write_table, compression="zstd"),
+    "parquet": _parquet,
     "orc": _orc,
     "arrow": _arrow,
 }

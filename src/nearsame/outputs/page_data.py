@@ -5,7 +5,9 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["as_text_bytes", "brief", "for_a_script", "printed_bytes", "shortened"]
+from nearsame.printable import shortened
+
+__all__ = ["as_text_bytes", "brief", "for_a_script", "printed_bytes"]
 
 _IN_SCRIPTS = {ord(char): f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"}  # what could end a script
 
@@ -48,12 +50,3 @@ def brief(settings: Mapping[str, Any], most: int) -> dict[str, Any]:
         name: value if len(written[name]) <= most else shortened(written[name], most)
         for name, value in settings.items()
     }
-
-
-def shortened(text: str, most: int) -> str:
-    """A text as it is, or how it begins, and how much of it is left out.
-
-    >>> shortened("abcdef", 4)
-    'abcd… [2 characters more]'
-    """
-    return text if len(text) <= most else f"{text[:most]}… [{len(text) - most:,} characters more]"

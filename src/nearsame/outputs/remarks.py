@@ -5,8 +5,8 @@ from typing import Any
 
 from nearsame.answers.stats import Stats
 from nearsame.files.passed_over import PassedOver
-from nearsame.outputs.page_data import shortened
 from nearsame.outputs.promises import content, dropped, shuffled
+from nearsame.printable import shortened
 from nearsame.shares import counted
 
 __all__ = ["remarks"]

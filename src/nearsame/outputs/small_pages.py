@@ -13,7 +13,7 @@ from nearsame.dataclass import dataclass
 from nearsame.outputs import plots
 from nearsame.outputs.evaluations import Table
 from nearsame.outputs.html import render
-from nearsame.outputs.page_data import shortened
+from nearsame.printable import shortened
 from nearsame.shares import counted, percent, small_percent
 
 __all__ = ["SmallPage", "of_mirrors", "of_plan", "small_page"]

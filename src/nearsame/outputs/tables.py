@@ -10,9 +10,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from nearsame import schemas
+from nearsame import computing, schemas
 from nearsame.arrow import Rows
 
 __all__ = [
@@ -108,17 +107,19 @@ class RowNames(NamedTuple):
     def _of(self, rows: Rows) -> pa.Table:
         if self.stretches is not None:
             rows = np.searchsorted(self.origins.column("row").to_numpy(), rows)
-        return self.origins.take(pa.array(rows)).combine_chunks()
+        return computing.take(self.origins, pa.array(rows)).combine_chunks()
 
     def of(self, rows: Rows) -> list[pa.Array]:
         """[id, source, row] columns of the given rows."""
         origins = self._of(rows)
         positions = _whole(origins.column("position"))
         names = pa.array(list(self.sources), pa.string())
-        sources = names.take(_whole(origins.column("source"))) if len(names) else pa.nulls(0, pa.string())
+        sources = computing.take(names, _whole(origins.column("source"))) if len(names) else pa.nulls(0, pa.string())
         ids = _whole(origins.column("id"))
-        default = pc.binary_join_element_wise(sources, positions.cast(pa.string()), ":")
-        return [pc.coalesce(ids, default), sources, positions]
+        default = computing.binary_join_element_wise(
+            sources, computing.cast(positions, pa.string()), pa.scalar(":", pa.string())
+        )
+        return [computing.coalesce(ids, default), sources, positions]
 
 
 def _whole(column: pa.ChunkedArray) -> pa.Array:
@@ -127,8 +128,8 @@ def _whole(column: pa.ChunkedArray) -> pa.Array:
 
 def repeated_ids(origins: pa.Table) -> int:
     """How many documents have an id that a document before them has."""
-    ids = origins.column("id").drop_null()
-    return len(ids) - int(pc.count_distinct(ids).as_py())
+    ids = computing.drop_null(origins.column("id"))
+    return len(ids) - int(computing.count_distinct(ids).as_py())
 
 
 def removed_table(
@@ -167,7 +168,7 @@ def clusters_table(
     ]
     table = pa.Table.from_arrays(columns, schema=CLUSTERS)
     place = pa.array(order - keepers.size, mask=order < keepers.size)  # null: a keeper, of which there is no more
-    return extended(table, {name: values.take(place) for name, values in (more or {}).items()})
+    return extended(table, {name: computing.take(values, place) for name, values in (more or {}).items()})
 
 
 def extended(table: pa.Table, columns: Mapping[str, pa.Array]) -> pa.Table:

@@ -15,9 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from nearsame import arrow
+from nearsame import arrow, computing
 from nearsame.arrow import Mask, UInt64s
 from nearsame.errors import ColumnError, ConfigError
 from nearsame.schemas import CODES
@@ -93,7 +92,7 @@ def has_prefixes(column: pa.Array) -> bool:
     """Whether a text of a column is such a one."""
     column = _plain(column)
     is_text = pa.types.is_large_string(column.type)
-    return is_text and bool(pc.any(pc.match_substring_regex(column, _PREFIXED_AS_WRITTEN)).as_py())
+    return is_text and bool(computing.any_(computing.match_substring_regex(column, _PREFIXED_AS_WRITTEN)).as_py())
 
 
 def _plainly(text: str) -> str:
@@ -144,11 +143,11 @@ def length_of(column: pa.Array) -> int | None:
     if pa.types.is_integer(kind):
         return int(kind.bit_width)
     if _is_list(kind):
-        unit, lengths = kind.value_type.bit_width, pc.list_value_length(column)
+        unit, lengths = kind.value_type.bit_width, computing.list_value_length(column)
     else:
         unit = 4 if pa.types.is_large_string(kind) else 8
-        lengths = pc.binary_length(column.cast(pa.large_binary()))
-    least, most = pc.min_max(lengths).as_py().values()
+        lengths = computing.binary_length(column.cast(pa.large_binary()))
+    least, most = computing.min_max(lengths).as_py().values()
     return unit * int(most) if least == most and most is not None else None
 
 
@@ -207,7 +206,7 @@ def _refuse_others(column: pa.Array, chosen: Coding, source: str) -> None:
     """An error if values, none of which is a code, are of another length, or decimal; or if they are many."""
     length, bits, place = length_of(column), chosen.bits, f"{source}: column {chosen.name!r} holds"
     is_text = pa.types.is_large_string(_plain(column).type)
-    if is_text and not chosen.decimal and pc.all(pc.match_substring_regex(column, "^-?[0-9]+$")).as_py():
+    if is_text and not chosen.decimal and computing.all_(computing.match_substring_regex(column, "^-?[0-9]+$")).as_py():
         hint = f"If these are decimal numbers: --decimal. A code of {bits} bits has {-(-bits // 4)} hexadecimal digits."
         raise ColumnError(f"{place} digits that are not codes of {bits} bits", hint=hint)
     if length is None or length == bits or (is_text and not _are_digits(column)):
@@ -220,7 +219,7 @@ def _refuse_others(column: pa.Array, chosen: Coding, source: str) -> None:
 
 
 def _are_digits(column: pa.Array) -> bool:
-    return bool(pc.all(pc.match_substring_regex(column, "^[0-9a-fA-F]+$")).as_py())
+    return bool(computing.all_(computing.match_substring_regex(column, "^[0-9a-fA-F]+$")).as_py())
 
 
 def code_words(column: pa.Array, bits: int, *, decimal: bool = False) -> tuple[UInt64s, Mask]:
@@ -283,7 +282,7 @@ def _of_numbers(column: pa.Array, bits: int, words: UInt64s) -> Mask:
 def _of_bytes(column: pa.Array, size: int, words: UInt64s) -> Mask:
     """Bytes, the highest first."""
     good = _present(column)
-    good &= pc.binary_length(column).fill_null(-1).to_numpy() == size
+    good &= computing.binary_length(column).fill_null(-1).to_numpy() == size
     view = arrow.strings(column.filter(pa.array(good)))
     _fill(view.data[view.offsets[0] : view.offsets[-1]].reshape(-1, size), words, good)
     return good
@@ -295,7 +294,7 @@ def _of_lists(column: pa.Array, bits: int, words: UInt64s) -> Mask:
     size = -(-bits // 8) if is_bytes else words.shape[1]
     column = column.cast(pa.large_list(column.type.value_type))
     good = _present(column)
-    good &= pc.list_value_length(column).fill_null(-1).to_numpy() == size
+    good &= computing.list_value_length(column).fill_null(-1).to_numpy() == size
     values = column.filter(pa.array(good)).flatten()
     whole = ~values.is_null().to_numpy(zero_copy_only=False).reshape(-1, size).any(axis=1)  # no part is missing
     values = values.fill_null(0).to_numpy(zero_copy_only=False).reshape(-1, size)[whole]
@@ -316,7 +315,7 @@ def _of_texts(column: pa.Array, bits: int, words: UInt64s, *, decimal: bool) -> 
             return _of_numbers(numbers, bits, words)
     else:
         size = -(-bits // 4)
-        whole = good & (pc.binary_length(column).fill_null(-1).to_numpy() == size)
+        whole = good & (computing.binary_length(column).fill_null(-1).to_numpy() == size)
         view = arrow.strings(column.filter(pa.array(whole)))
         digits = _DIGITS[view.data[view.offsets[0] : view.offsets[-1]]].reshape(-1, size)
         is_hex = (digits < len("0123456789abcdef")).all(axis=1) if len(digits) else np.zeros(0, np.bool_)
@@ -341,7 +340,7 @@ def _are_bits(digits: npt.NDArray[np.uint8]) -> Mask:
 
 def _decimals(column: pa.Array, bits: int) -> pa.Array | None:
     """Decimal digits as integers; None where a text is something else, or may be bits."""
-    longest = pc.max(pc.binary_length(column)).as_py() or 0
+    longest = computing.max_(computing.binary_length(column)).as_py() or 0
     if bits > _WORD or longest >= bits:
         return None
     for kind in (pa.int64(), pa.uint64()):

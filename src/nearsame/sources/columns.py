@@ -15,8 +15,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from nearsame import computing
 from nearsame.arrow import ints
 from nearsame.errors import ColumnError
 from nearsame.kernels import decimals
@@ -176,7 +176,9 @@ def records(  # noqa: PLR0913, PLR0917  (what is read, from where, as what)
         if bad := _not_utf8(texts) if texts is not None else not_finite(vectors) if vectors is not None else bad:
             for row, reason in bad.items():
                 skip(Skipped(source, int(positions[row]), None, reason))
-            record_batch = record_batch.filter(pa.array(np.isin(np.arange(len(record_batch)), list(bad), invert=True)))
+            record_batch = computing.filter_(
+                record_batch, pa.array(np.isin(np.arange(len(record_batch)), list(bad), invert=True))
+            )
         if len(record_batch):
             yield record_batch
 
@@ -261,24 +263,24 @@ def _cuts(ends: npt.NDArray[np.int64]) -> Iterator[tuple[int, int]]:
 
 def _lengths(column: pa.Array) -> npt.NDArray[np.int64]:
     if pa.types.is_dictionary(column.type):
-        lengths = pc.take(pa.array(_lengths(column.dictionary)), column.indices)
+        lengths = computing.take(pa.array(_lengths(column.dictionary)), column.indices)
     elif pa.types.is_run_end_encoded(column.type):
-        return _lengths(pc.run_end_decode(column))
+        return _lengths(computing.run_end_decode(column))
     elif is_stringlike(column.type) or pa.types.is_binary(column.type) or pa.types.is_large_binary(column.type):
-        lengths = pc.binary_length(_castable(column))
+        lengths = computing.binary_length(_castable(column))
     elif _is_list(column.type):
-        lengths = pc.multiply(pc.list_value_length(column).cast(pa.int64()), _NUMBER_BYTES)
+        lengths = computing.multiply(computing.cast(computing.list_value_length(column), pa.int64()), _NUMBER_BYTES)
     else:
         return np.zeros(len(column), np.int64)
-    return np.asarray(lengths.fill_null(0).cast(pa.int64()))
+    return np.asarray(computing.cast(computing.fill_null(lengths, 0), pa.int64()))
 
 
 def _castable(column: pa.Array) -> pa.Array:
     """View types as plain ones: few kernels know them."""
     if pa.types.is_string_view(column.type):
-        return column.cast(pa.large_string())
+        return computing.cast(column, pa.large_string())
     if pa.types.is_binary_view(column.type):
-        return column.cast(pa.large_binary())
+        return computing.cast(column, pa.large_binary())
     return column
 
 
@@ -289,16 +291,16 @@ def plain_values(column: pa.Array) -> pa.Array:
     if pa.types.is_dictionary(column.type):
         return plain_values(column.dictionary_decode())
     if pa.types.is_run_end_encoded(column.type):
-        return plain_values(pc.run_end_decode(column))
+        return plain_values(computing.run_end_decode(column))
     return _castable(column)
 
 
 def _texts(column: pa.Array, name: str, source: str, columns: Columns) -> pa.Array:
     kind = column.type
     if pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
-        return column.cast(pa.large_binary()).view(pa.large_string())  # checked by `_not_utf8`
+        return computing.cast(column, pa.large_binary()).view(pa.large_string())  # checked by `_not_utf8`
     if is_stringlike(kind):
-        return column.cast(pa.large_string())
+        return computing.cast(column, pa.large_string())
     if pa.types.is_null(kind):
         return pa.nulls(len(column), pa.large_string())
     message = f"{source}: column {name!r} is {kind}, not text"
@@ -311,15 +313,20 @@ def _ids(column: pa.Array, name: str, source: str, option: str = "") -> pa.Array
         raise ColumnError(f"{source}: column {name!r} is {kind}, not a scalar", hint=f"Choose another {option}.")
     is_bytes = pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind)
     try:
-        ids = column.cast(pa.large_binary()).view(pa.large_string()) if is_bytes else column.cast(pa.large_string())
+        ids = (
+            computing.cast(column, pa.large_binary()).view(pa.large_string())
+            if is_bytes
+            else computing.cast(column, pa.large_string())
+        )
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:  # intervals, a zone that nobody knows
         message = f"{source}: column {name!r} of type {kind} gives no ids: {str(error).partition(chr(10))[0]}"
         raise ColumnError(message, hint=f"Choose another {option}.") from None
     if not _not_utf8(ids):
-        return ids.cast(pa.string())
+        return computing.cast(ids, pa.string())
     # bytes that may not be UTF-8: an id only has to be tellable from others
     values = (
-        value and value.decode("utf-8", "backslashreplace") for value in column.cast(pa.large_binary()).to_pylist()
+        value and value.decode("utf-8", "backslashreplace")
+        for value in computing.cast(column, pa.large_binary()).to_pylist()
     )
     return pa.array(list(values), pa.string())
 
@@ -341,7 +348,7 @@ def _items(column: pa.Array, name: str, source: str) -> pa.Array:
             f"{source}: column {name!r} is {kind}, not a list of strings or integers",
             hint="Choose a list column with --features-column.",
         )
-    items = _numbers(column, value) or column.cast(_ITEMS_TYPE)
+    items = _numbers(column, value) or computing.cast(column, _ITEMS_TYPE)
     if items.flatten().null_count:  # an item that is null says nothing about its document
         rows = items.to_pylist()
         return pa.array([row and [item for item in row if item is not None] for row in rows], _ITEMS_TYPE)
@@ -354,7 +361,7 @@ def _numbers(column: pa.Array, kind: pa.DataType) -> pa.Array | None:
         return None
     if column.null_count or column.flatten().null_count:
         return None
-    values = ints(column.flatten().cast(pa.int64()))
+    values = ints(computing.cast(column.flatten(), pa.int64()))
     ends = np.empty(values.size + 1, np.int64)
     decimals.decimal_ends(values, ends)
     data = np.empty(int(ends[-1]), np.uint8)
@@ -376,16 +383,16 @@ def _vectors(column: pa.Array, name: str, source: str) -> pa.Array:
             f"{source}: column {name!r} is {kind}, not a list of numbers",
             hint="Choose a list column with --vector-column.",
         )
-    return column.cast(_VECTOR_TYPE)
+    return computing.cast(column, _VECTOR_TYPE)
 
 
 def not_finite(vectors: pa.Array) -> dict[int, str]:
     """The rows of VECTORS that hold something else than finite numbers, with the reason."""
     numbers = vectors.flatten()
-    values = numbers.fill_null(np.nan).to_numpy(zero_copy_only=False)
+    values = computing.fill_null(numbers, np.nan).to_numpy(zero_copy_only=False)
     if np.isfinite(values).all():
         return {}
-    sizes = pc.list_value_length(vectors).fill_null(0).to_numpy()
+    sizes = computing.fill_null(computing.list_value_length(vectors), 0).to_numpy()
     rows = np.repeat(np.arange(sizes.size), sizes)  # what Arrow calls the parents counts null rows in, too
     reasons: dict[int, str] = {}
     for at in np.flatnonzero(~np.isfinite(values)).tolist():

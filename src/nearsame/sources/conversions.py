@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from nearsame.errors import SourceError
 from nearsame.sources.columns import CODE, is_stringlike
@@ -112,10 +111,12 @@ def of_streamed_dataset(dataset: Any) -> pa.Table:
 
 def of_lazy_frame(frame: Any) -> pa.Table:
     """What it computes, which may be larger than memory."""
+    from pyarrow import parquet  # noqa: PLC0415  (few hand us such a frame)
+
     with tempfile.TemporaryDirectory(prefix="nearsame-") as home:
         path = Path(home) / "frame.parquet"
         frame.sink_parquet(path)
-        with pq.ParquetFile(path) as file:
+        with parquet.ParquetFile(path) as file:
             return _batches(file.schema_arrow, file.iter_batches(_ROWS), frame)
 
 

@@ -16,9 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from nearsame import arrow
+from nearsame import arrow, computing
 from nearsame.dataclass import dataclass
 from nearsame.errors import ColumnError, SourceError
 from nearsame.files.systems import File
@@ -374,7 +373,7 @@ def _ready(batch: pa.RecordBatch, chosen: Chosen, orders: Mapping[str, pa.DataTy
 
 
 def _null_if_empty(values: pa.Array) -> pa.Array:
-    return pc.if_else(pc.equal(pc.binary_length(values), 0), pa.scalar(None, values.type), values)
+    return computing.if_else(computing.equal(computing.binary_length(values), 0), pa.scalar(None, values.type), values)
 
 
 def _as_strings(values: pa.Array) -> pa.Array:

@@ -1,8 +1,8 @@
 """Delimited text as a table: a column is numbers or dates only where these can be written again as they stand."""
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from nearsame import computing
 from nearsame.sources.columns import is_stringlike
 
 __all__ = ["typed"]
@@ -32,10 +32,10 @@ def typed(data: bytes, delimiter: str) -> pa.Table:
 def _says_all(values: pa.ChunkedArray, written: pa.ChunkedArray) -> bool:
     """Whether values are what is written: 7 is not 007, nor is a number of twenty digits what a double holds of it."""
     if pa.types.is_null(values.type):
-        return bool(pc.all(pc.equal(written, ""), min_count=0).as_py())
+        return bool(computing.all_(computing.equal(written, ""), min_count=0).as_py())
     if pa.types.is_floating(values.type):
-        return not pc.any(pc.match_substring_regex(written, _MORE_THAN_A_NUMBER)).as_py()
-    same = pc.equal(
-        values.cast(pa.string()), written if not pa.types.is_boolean(values.type) else pc.utf8_lower(written)
+        return not computing.any_(computing.match_substring_regex(written, _MORE_THAN_A_NUMBER)).as_py()
+    same = computing.equal(
+        values.cast(pa.string()), written if not pa.types.is_boolean(values.type) else computing.utf8_lower(written)
     )
-    return bool(pc.all(same, min_count=0).as_py())  # a missing value, as of NA, says nothing
+    return bool(computing.all_(same, min_count=0).as_py())  # a missing value, as of NA, says nothing

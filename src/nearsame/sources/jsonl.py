@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.json
 
+from nearsame import computing
 from nearsame.arrow import Rows
 from nearsame.dataclass import dataclass
 from nearsame.errors import ColumnError, SourceError
@@ -320,7 +320,7 @@ def _fast(block: Block, plan: _Plan) -> pa.RecordBatch | None:
     chosen, column = plan.chosen, {name: _whole(table.column(name)) for name in plan.types}
     if chosen.items is not None and column[chosen.items].flatten().null_count:
         return None
-    vectors = None if chosen.vectors is None else column[chosen.vectors].cast(VECTORS.field("vector").type)
+    vectors = None if chosen.vectors is None else computing.cast(column[chosen.vectors], VECTORS.field("vector").type)
     if vectors is not None and not_finite(vectors):
         return None
     codes, bad = None, dict[int, str]()
@@ -330,13 +330,13 @@ def _fast(block: Block, plan: _Plan) -> pa.RecordBatch | None:
         return None
     return assemble(
         np.arange(block.position, block.position + len(table), dtype=np.int64),
-        None if chosen.id is None else column[chosen.id].cast(pa.string()),
-        None if chosen.text is None else column[chosen.text].cast(pa.large_string()),
-        orders={name: column[name].cast(kind) for name, kind in plan.orders.items()},
-        items=None if chosen.items is None else column[chosen.items].cast(pa.large_list(pa.large_string())),
+        None if chosen.id is None else computing.cast(column[chosen.id], pa.string()),
+        None if chosen.text is None else computing.cast(column[chosen.text], pa.large_string()),
+        orders={name: computing.cast(column[name], kind) for name, kind in plan.orders.items()},
+        items=None if chosen.items is None else computing.cast(column[chosen.items], pa.large_list(pa.large_string())),
         vectors=vectors,
         codes=codes,
-        beside={name: column[name].cast(pa.string()) for name in chosen.beside},
+        beside={name: computing.cast(column[name], pa.string()) for name in chosen.beside},
     )
 
 
@@ -376,7 +376,7 @@ def _kinds(block: Block, name: str, most: int) -> set[str]:
         table = _table(block, pa.schema([(name, TYPES[kind])]))
         if table is not None:
             values = table.column(name)
-            below = {"negative"} if kind == "int" and (pc.min(values).as_py() or 0) < 0 else set()
+            below = {"negative"} if kind == "int" and (computing.min_(values).as_py() or 0) < 0 else set()
             return set() if values.null_count == len(table) else {kind} | below
     objects = (json_object(block.raw(index)) for index in good.tolist() if block.passing is None)
     values = (record.get(name) for record in objects if isinstance(record, dict))

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import orjson
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.json
 
+from nearsame import computing
 from nearsame.errors import ConfigError, SourceError
 from nearsame.schemas import VECTORS
 from nearsame.sources.base import NOT_UTF8
@@ -194,7 +194,7 @@ def _unsigned(values: pa.Array) -> pa.DataType:
     """The type of values, with numbers of 64 bits where doubles are as large as only these are, also deep inside."""
     kind = values.type
     if pa.types.is_floating(kind):
-        return pa.uint64() if (pc.max(values).as_py() or 0) >= 2**63 else kind
+        return pa.uint64() if (computing.max_(values).as_py() or 0) >= 2**63 else kind
     if pa.types.is_list(kind):
         return pa.list_(_unsigned(values.flatten()))
     if pa.types.is_struct(kind):

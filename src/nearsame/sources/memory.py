@@ -12,7 +12,6 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from nearsame.arrow import Rows, held_bytes
 from nearsame.dataclass import dataclass
@@ -95,10 +94,12 @@ class Memory:
         drop_unread: bool = False,  # noqa: ARG002  (whatever is unread here has a position)
     ) -> None:
         """Write the table to `target` as Parquet without the `removed` positions (ascending), or with annotations."""
+        from pyarrow import parquet  # noqa: PLC0415  (few tables in memory are written)
+
         schema = self.table.schema
         schema = schema if annotations is None else annotated_schema(schema, annotations, self.name)
         _require_parquet(schema, self.name)
-        with sink(target, None) as out, pq.ParquetWriter(out, schema) as writer:
+        with sink(target, None) as out, parquet.ParquetWriter(out, schema) as writer:
             for start in range(0, len(self.table), _GROUP_ROWS):
                 table = self.table.slice(start, _GROUP_ROWS)
                 edited = table if annotations is None else annotated(table, annotations, start)
@@ -145,9 +146,11 @@ def giving_back(source: Any, parts: Sequence[Any]) -> Callable[[Sequence[Rows]],
 
 def _require_parquet(schema: pa.Schema, name: str) -> None:
     """Refuse columns that Parquet has no type for, as pyarrow has it."""
+    from pyarrow import parquet  # noqa: PLC0415  (few tables in memory are written)
+
     for column in schema:
         try:
-            pq.write_table(pa.table([pa.array([], column.type)], pa.schema([column])), pa.BufferOutputStream())
+            parquet.write_table(pa.table([pa.array([], column.type)], pa.schema([column])), pa.BufferOutputStream())
         except (pa.ArrowNotImplementedError, pa.ArrowInvalid):
             message = f"{name}: column {column.name!r} is {column.type}, which cannot be written to Parquet"
             raise OutputError(message, hint="Cast the column to another type, or leave it out.") from None

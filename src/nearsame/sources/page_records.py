@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from nearsame import computing
 from nearsame.files.formats import PAGES as MIME_TYPES
 from nearsame.schemas import BESIDE as MARK
 from nearsame.schemas import ORDER, PAGES, RECORDS
@@ -119,7 +119,7 @@ def _binaries(values: list[bytes | None]) -> pa.Array:
 
 
 def _cut(body: pa.Array, most: int) -> pa.Array:
-    if (pc.max(pc.binary_length(body)).as_py() or 0) <= most:
+    if (computing.max_(computing.binary_length(body)).as_py() or 0) <= most:
         return body
     return pa.array([value and value[:most] for value in body.to_pylist()], pa.large_binary())
 

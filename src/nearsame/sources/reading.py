@@ -14,9 +14,8 @@ from functools import cached_property, partial
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from nearsame import schemas
+from nearsame import computing, schemas
 from nearsame.clock import Progress, Silent
 from nearsame.dataclass import dataclass
 from nearsame.errors import ColumnError, SourceError
@@ -245,7 +244,7 @@ class Reading:
             self._beside.append(tuple(beside.get(name, nulls) for name in self.columns.beside))
         if self.pages:
             pages = as_pages(rows, batch, self.columns)
-            self.progress.add(len(batch), pc.sum(pc.binary_length(pages.column("body"))).as_py() or 0)
+            self.progress.add(len(batch), computing.sum_(computing.binary_length(pages.column("body"))).as_py() or 0)
             return pages
         name, schema = self._content
         content = batch.column(name)
@@ -255,7 +254,7 @@ class Reading:
         if name == "vector":
             self._check_lengths(source, batch)
         if name == "text":
-            self.progress.add(len(batch), pc.sum(pc.binary_length(content)).as_py() or 0)
+            self.progress.add(len(batch), computing.sum_(computing.binary_length(content)).as_py() or 0)
         else:
             self.progress.add(len(batch), 0)
         return pa.RecordBatch.from_arrays([rows, content], schema=schema)
@@ -276,7 +275,7 @@ class Reading:
 
     def _check_lengths(self, source: int, batch: pa.RecordBatch) -> None:
         """Raise a SourceError at the first vector whose length is not that of the first of all."""
-        lengths = pc.list_value_length(batch.column("vector")).fill_null(0).to_numpy()
+        lengths = computing.list_value_length(batch.column("vector")).fill_null(0).to_numpy()
         for at in np.flatnonzero((lengths > 0) & (lengths != (self._vector or ("", 0))[1]))[:1].tolist():
             place = f"{self.all_parts[source].name}, record {batch.column('position')[at]}"
             if self._vector is None:

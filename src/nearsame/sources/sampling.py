@@ -10,9 +10,8 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from nearsame import schemas
+from nearsame import computing, schemas
 from nearsame.dataclass import dataclass
 from nearsame.sources.reading import Reading
 
@@ -108,4 +107,6 @@ def _ids(reading: Reading) -> pa.Array:
     names = pa.array([part.name for part in reading.all_parts], pa.string())
     sources = names.take(origins.column("source").combine_chunks()) if len(origins) else pa.nulls(0, pa.string())
     positions = origins.column("position").combine_chunks().cast(pa.string())
-    return pc.coalesce(origins.column("id").combine_chunks(), pc.binary_join_element_wise(sources, positions, ":"))
+    return computing.coalesce(
+        origins.column("id").combine_chunks(), computing.binary_join_element_wise(sources, positions, ":")
+    )

@@ -7,8 +7,8 @@ from itertools import zip_longest
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from nearsame import computing
 from nearsame.arrow import Rows
 from nearsame.errors import ColumnError
 from nearsame.sources.base import Columns, Part, apart
@@ -52,7 +52,7 @@ def _unsigned(tables: Sequence[pa.Table]) -> Sequence[pa.Table]:
         at = [table.schema.get_field_index(name) for table in tables]
         signed = [place >= 0 and table.field(place).type == pa.int64() for table, place in zip(tables, at, strict=True)]
         columns = [table.column(name) for table, is_signed in zip(tables, signed, strict=True) if is_signed]
-        if all((pc.min(column).as_py() or 0) >= 0 for column in columns):
+        if all((computing.min_(column).as_py() or 0) >= 0 for column in columns):
             tables = [
                 table.set_column(place, name, table.column(place).cast(pa.uint64())) if is_signed else table
                 for table, place, is_signed in zip(tables, at, signed, strict=True)

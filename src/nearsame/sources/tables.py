@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from nearsame import computing
 from nearsame.errors import ColumnError, SourceError
 from nearsame.files.systems import mishaps
 from nearsame.sources.base import Annotations, TextChange
@@ -44,7 +45,7 @@ def without_removed_rows(table: pa.Table, removed: npt.NDArray[np.int64], start:
     stays = np.ones(len(table), np.bool_)
     stays[removed[low:high] - start] = False
     try:
-        return table.filter(pa.array(stays))
+        return computing.filter_(table, pa.array(stays))
     except pa.ArrowNotImplementedError:  # views (2026: pyarrow has no take for them) can still be sliced
         edges = np.concatenate([[-1], removed[low:high] - start, [len(table)]]).tolist()
         runs = [table.slice(after + 1, before - after - 1) for after, before in itertools.pairwise(edges)]
@@ -151,7 +152,7 @@ def values_of(annotations: Annotations, start: int, count: int) -> list[pa.Array
     """The three columns for some positions; null beyond the last."""
     columns = []
     for field, column in zip(ANNOTATIONS, annotations.__dict__.values(), strict=True):
-        part = column.slice(start, count).cast(field.type)
+        part = computing.cast(column.slice(start, count), field.type)
         whole = part.combine_chunks() if isinstance(part, pa.ChunkedArray) else part
         columns.append(pa.concat_arrays([whole, pa.nulls(count - len(whole), field.type)]))
     return columns

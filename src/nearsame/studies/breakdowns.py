@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 
 from nearsame.answers.reports import Breakdown, SourceMap, Split
 from nearsame.arrow import Int64s, Mask
-from nearsame.outputs.page_data import shortened
+from nearsame.printable import shortened
 from nearsame.stages.pairs.evidence import hosts
 from nearsame.studies.second_reading import Facts
 

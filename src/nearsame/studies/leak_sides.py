@@ -12,7 +12,8 @@ from typing import Any
 import pyarrow as pa
 
 from nearsame.outputs.marking import MarkedPiece, of_a, of_b, pieces
-from nearsame.outputs.page_data import as_text_bytes, shortened
+from nearsame.outputs.page_data import as_text_bytes
+from nearsame.printable import shortened
 from nearsame.recipes.methods import Jaccard
 from nearsame.studies.compare import compare
 from nearsame.studies.report_room import fitting

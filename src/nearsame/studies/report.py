@@ -29,8 +29,9 @@ from nearsame.dataclass import dataclass
 from nearsame.errors import ConfigError, MissingExtraError, SourceError
 from nearsame.flow.results import Pairs, Result
 from nearsame.outputs.examples import spread
-from nearsame.outputs.page_data import brief, printed_bytes, shortened
+from nearsame.outputs.page_data import brief, printed_bytes
 from nearsame.outputs.promises import below, guarantee, measured
+from nearsame.printable import shortened
 from nearsame.recipes.arguments import checked
 from nearsame.recipes.methods import Method
 from nearsame.studies.breakdowns import breakdowns, maps

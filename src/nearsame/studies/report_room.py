@@ -15,7 +15,8 @@ import pyarrow.compute as pc
 from nearsame.answers.reports import SeenDocument
 from nearsame.arrow import Int64s
 from nearsame.outputs.examples import spread
-from nearsame.outputs.page_data import printed_bytes, shortened
+from nearsame.outputs.page_data import printed_bytes
+from nearsame.printable import shortened
 
 __all__ = ["DATA_BYTES", "LONGEST_NAME", "costs", "evenly", "fitting", "seen_document", "spread_within"]
 

@@ -19,7 +19,7 @@ from nearsame.answers.changes import ChangedDocument, RunChanges, WhyChanged
 from nearsame.arrow import Int64s
 from nearsame.dataclass import dataclass
 from nearsame.flow.decisions import Decisions
-from nearsame.outputs.page_data import shortened
+from nearsame.printable import shortened
 from nearsame.shares import cut
 from nearsame.studies.finished import Finished
 from nearsame.studies.report_room import LONGEST_NAME, costs, spread_within

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from nearsame import computing
 from nearsame.arrow import Rows
 from nearsame.dataclass import dataclass
 from nearsame.errors import ConfigError
@@ -174,7 +174,7 @@ def readable(policy: Policy, values: pa.ChunkedArray) -> tuple[pa.ChunkedArray, 
         return comparable, ()
     given = len(values) - values.null_count
     if _is_text(values.type):
-        given -= pc.sum(pc.equal(pc.ascii_trim_whitespace(_plain(values)), "")).as_py() or 0
+        given -= computing.sum_(computing.equal(computing.ascii_trim_whitespace(_plain(values)), "")).as_py() or 0
     return comparable, unread_dates(policy, given, len(comparable) - comparable.null_count)
 
 
@@ -254,14 +254,16 @@ def _sorted(column: Any, rows: Rows, *, ascending: bool) -> Rows:
     if isinstance(column, np.ndarray):
         return np.argsort(column[rows] if ascending else ~column[rows], kind="stable")  # no number overflows
     some = pa.table({"v": column.take(pa.array(rows))})
-    return np.asarray(pc.sort_indices(some, [("v", "ascending" if ascending else "descending")])).astype(np.int64)
+    return np.asarray(computing.sort_indices(some, [("v", "ascending" if ascending else "descending")])).astype(
+        np.int64
+    )
 
 
 def _comparable(values: pa.ChunkedArray, *, dates: bool) -> pa.ChunkedArray:
     """The column as it can be ordered: with `dates`, texts are read as such, in UTC where they name no zone."""
     values = _plain(values)
     if pa.types.is_floating(values.type):  # what is not a number has no place
-        values = pc.if_else(pc.is_nan(values), pa.scalar(None, values.type), values)
+        values = computing.if_else(computing.is_nan(values), pa.scalar(None, values.type), values)
     if not dates or not _is_text(values.type):
         return values
     return pa.chunked_array([pa.array(moments(values.cast(pa.large_binary()).to_pylist()), pa.int64())])

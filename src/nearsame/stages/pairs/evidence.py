@@ -10,8 +10,8 @@ from collections.abc import Mapping
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from nearsame import computing
 from nearsame.arrow import Mask
 
 __all__ = ["KINDS", "LEAST_MIRRORED", "LISTS", "hosts", "kinds", "mirrored", "named", "paths", "same"]
@@ -33,7 +33,7 @@ def same(a: pa.Array, b: pa.Array) -> Mask:
         >>> same(pa.array(["u", None, "u"]), pa.array(["u", None, "v"])).tolist()
         [True, False, False]
     """
-    return np.asarray(pc.equal(a, b).fill_null(False))
+    return np.asarray(computing.equal(a, b).fill_null(False))
 
 
 def named(target: pa.Array, url: pa.Array, other_target: pa.Array, other_url: pa.Array) -> Mask:
@@ -54,8 +54,8 @@ def hosts(urls: pa.Array) -> pa.Array:
         >>> hosts(pa.array(["http://u@A.org:80/x?y", "x"])).to_pylist()
         ['a.org', None]
     """
-    names = pc.utf8_lower(pc.struct_field(pc.extract_regex(urls, _PARTS), "host"))
-    return pc.if_else(pc.equal(names, ""), pa.scalar(None, names.type), names)
+    names = computing.utf8_lower(computing.struct_field(computing.extract_regex(urls, _PARTS), "host"))
+    return computing.if_else(computing.equal(names, ""), pa.scalar(None, names.type), names)
 
 
 def paths(urls: pa.Array) -> pa.Array:
@@ -65,7 +65,7 @@ def paths(urls: pa.Array) -> pa.Array:
         >>> paths(pa.array(["http://a.org/x?y#z"])).to_pylist()
         ['/x?y']
     """
-    return pc.struct_field(pc.extract_regex(urls, _PARTS), "path")
+    return computing.struct_field(computing.extract_regex(urls, _PARTS), "path")
 
 
 def mirrored(a: pa.Array, b: pa.Array, least: int = LEAST_MIRRORED) -> Mask:
@@ -77,13 +77,13 @@ def mirrored(a: pa.Array, b: pa.Array, least: int = LEAST_MIRRORED) -> Mask:
         least: different paths at which the two hosts have duplicates.
     """
     host, other, path = hosts(a), hosts(b), paths(a)
-    candidate = same(path, paths(b)) & np.asarray(pc.not_equal(host, other).fill_null(False))
+    candidate = same(path, paths(b)) & np.asarray(computing.not_equal(host, other).fill_null(False))
     mask = pa.array(candidate)
-    ordered = pc.less(host, other)
-    two = [pc.if_else(ordered, host, other), pc.if_else(ordered, other, host)]
+    ordered = computing.less(host, other)
+    two = [computing.if_else(ordered, host, other), computing.if_else(ordered, other, host)]
     table = pa.table({"one": two[0], "two": two[1], "path": path, "at": np.arange(len(a))}).filter(mask)
     counted = table.group_by(["one", "two"]).aggregate([("path", "count_distinct")])
-    enough = counted.filter(pc.greater_equal(counted["path_count_distinct"], least))
+    enough = counted.filter(computing.greater_equal(counted["path_count_distinct"], least))
     is_mirror = np.zeros(len(a), np.bool_)
     is_mirror[table.join(enough, ["one", "two"], join_type="left semi").column("at").to_numpy()] = True
     return is_mirror

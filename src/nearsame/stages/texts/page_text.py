@@ -14,9 +14,8 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from nearsame import arrow, schemas
+from nearsame import arrow, computing, schemas
 from nearsame.dataclass import dataclass
 from nearsame.errors import ConfigError
 from nearsame.kernels import markup
@@ -80,7 +79,7 @@ class PageTexts:
     def tally(batch: pa.RecordBatch) -> dict[str, int]:
         """What is to be counted of a batch of EXTRACTED."""
         counts = np.bincount(batch.column("found").to_numpy(), minlength=NOWHERE + 1)
-        bounded = pc.sum(batch.column("bounded")).as_py() or 0
+        bounded = computing.sum_(batch.column("bounded")).as_py() or 0
         values = (int(counts[VISIBLE]), int(counts[ELSEWHERE]), int(counts[NOWHERE]), int(bounded))
         return dict(zip(TALLIES, values, strict=True))
 
@@ -113,5 +112,5 @@ def content_of(body: bytes, charset: str | None, mime: str | None, extract: Extr
 
 def _are_pages(batch: pa.RecordBatch) -> arrow.Mask:
     """The rows that are to be read as pages: not those without a body, nor what is text already."""
-    valid = pc.and_(batch.column("body").is_valid(), batch.column("mime").is_valid())
+    valid = computing.and_(batch.column("body").is_valid(), batch.column("mime").is_valid())
     return np.asarray(valid.to_numpy(zero_copy_only=False))

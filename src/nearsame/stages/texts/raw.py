@@ -2,9 +2,8 @@
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from nearsame import arrow, schemas
+from nearsame import arrow, computing, schemas
 from nearsame.dataclass import dataclass
 from nearsame.forms.normalise import normalise
 from nearsame.kernels.blake2b import digest_texts
@@ -37,4 +36,4 @@ class Texts:
 def _kept(normalised: pa.LargeStringArray, column: pa.Array, texts: arrow.Strings) -> pa.Array:
     """The normalised texts; one of which nothing is left, being all marks, stays as it is: it is not an empty text."""
     gone = (np.diff(arrow.strings(normalised).offsets) == 0) & (np.diff(texts.offsets) > 0)
-    return pc.if_else(pa.array(gone), column, normalised) if gone.any() else normalised
+    return computing.if_else(pa.array(gone), column, normalised) if gone.any() else normalised
