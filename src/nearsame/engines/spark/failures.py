@@ -8,7 +8,7 @@
 
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 from urllib.parse import unquote
 
@@ -46,6 +46,7 @@ def plainly() -> Iterator[None]:
         SourceError: A file cannot be read, or the source has changed.
         OutputError: A place cannot be written to.
         EngineError: Spark gave up for another reason.
+        KeyboardInterrupt: Somebody interrupted, and pyspark made another error of it.
     """
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
@@ -55,8 +56,31 @@ def plainly() -> Iterator[None]:
     except NearSameError:
         raise
     except (PySparkException, Py4JError) as error:
+        if _is_interrupted(error):
+            _cancel()
+            raise KeyboardInterrupt from None
         gave_up = EngineError(f"Spark gave up: {cause_of(error)}", hint=f"See {LOG} for more.")
         raise verdict(error, gave_up) from None
+
+
+def _is_interrupted(error: BaseException) -> bool:
+    """Whether an error comes of pyspark's handler of Ctrl+C, which asks Java while an answer is being read."""
+    before: BaseException | None = error
+    while before is not None:
+        if isinstance(before, RuntimeError) and str(before).startswith("reentrant call"):
+            return True
+        before = before.__cause__ or before.__context__
+    return False
+
+
+def _cancel() -> None:
+    """End all jobs of the session, as that handler meant to."""
+    from pyspark import SparkContext
+
+    context = SparkContext._active_spark_context  # noqa: SLF001  (there is no public word for it)
+    if context is not None:
+        with suppress(Exception):  # its process may be what failed
+            context.cancelAllJobs()
 
 
 def verdict(error: Exception, otherwise: NearSameError) -> NearSameError:
