@@ -11,6 +11,7 @@ import nearsame as ns
 from nearsame.flow import pipeline
 from nearsame.web.rules import UrlRule, UrlRules
 from tests.frames.test_pages import crawl as pages
+from tests.sparks import jobs_since, newest_job
 
 METHOD = ns.Jaccard(threshold=0.6, shingle_size=2)
 EVERY = "url,redirect,canonical,revisit,digest,text"
@@ -121,8 +122,10 @@ def sites():
 def test_mirrors_and_learnt_rules_are_those_of_one_machine(spark, method):
     """Two hosts with three paths of one text each are mirrors; what rules bring together goes if its text is near."""
     rules = UrlRules(ns.CanonicalUrl(), (UrlRule("a.org", parameters=("session",)), UrlRule("", parameters=("v",))))
+    before = newest_job(spark)
     here, there = both(spark, sites(), use="url,digest,text", urls=rules, method=method)
     assert here == there
+    assert 20 < len(jobs_since(spark, before)) <= 77  # some are read by `answer`
     assert 5 == here[1]["evidence"]["mirror"]
     assert 1 == here[1]["evidence"]["url-guess"]
 

@@ -58,12 +58,10 @@ class Done(NamedTuple):
 
     Attributes:
         name: of the layer.
-        num_entered: documents that it looked at.
         gone: who goes: number, times (how many copies), witness, num, den, rest (1: not the first of the copies).
     """
 
     name: OwnLayer
-    num_entered: int
     gone: Any
 
 
@@ -77,7 +75,8 @@ class FrameLayers:
         whole: all of them, as they were read first; of pages the bytes.
         facts: what is known of them as pages.
         verbs: that find finished steps again: those of the method.
-        known: by number, how many copies are left `here`, what text there is, and what layers compare.
+        known: by number, how many copies are left `here`, what text there is, what layers compare, and how many copies
+            each of them looked at.
         done: all layers but `text`.
         contents: of pages, those whose texts were asked for.
         told: what people have decided, if they have, and what became of it.
@@ -149,12 +148,25 @@ class FrameLayers:
     @cached_property
     def left(self) -> LeftFrame:
         """The documents that the method sees."""
-        sums = ("count(1)", "coalesce(sum(if(here < copies, 1, 0)), 0)", "coalesce(sum(here), 0)")
-        rows = self.known.filter("here > 0").selectExpr("row", f"number as {PLACE}", "copies", "here")
-        rows, (different, partly, num) = self.whole.engine.told(rows, *sums)
+        rows, (different, partly, num, *_) = self._counted
+        rows = rows.filter("here > 0").select("row", PLACE, "copies", "here")
         texts = None if self.contents is None or self.contents.left is None else self.contents.left.texts
         is_all = different == self.whole.counts["different"] and not partly
         return LeftFrame(rows.hint("broadcast") if different <= FEW_ROWS else rows, is_all, not partly, texts, num)
+
+    @property
+    def entered(self) -> dict[OwnLayer, int]:
+        """How many documents each layer looked at."""
+        _, (_, _, _, *entered) = self._counted
+        return {done.name: num for done, num in zip(self.done, entered, strict=True)}
+
+    @cached_property
+    def _counted(self) -> tuple[Any, Any]:
+        """All documents; how many are left (rows, those with fewer copies than before, all), and have `entered`."""
+        entered = [_entered(number) for number in range(len(self.done))]
+        rows = self.known.selectExpr("row", f"number as {PLACE}", "copies", "here", *entered)
+        sums = ("count_if(here > 0)", "count_if(here > 0 and here < copies)", "coalesce(sum(here), 0)")
+        return self.whole.engine.told(rows, *sums, *(f"coalesce(sum({name}), 0)" for name in entered))
 
     def prepared(self, method: Method, clock: Clock) -> State[Frames]:
         """What the method knows of the documents that are left; without the layer `text`, nothing."""
@@ -203,7 +215,17 @@ class FrameLayers:
         columns = ["row", "number", "side", "copies", "digest_a", "digest_b", "set_a", "set_b", "size", *named.values()]
         columns += [GROUP] if whole.is_grouped else []
         known = documents.selectExpr(*columns, "size = 0 as empty", "copies as here")
-        return replace(self, facts=facts, known=whole.engine.afresh(known, "count(1)")[0])
+        return replace(self, facts=facts, known=self._afresh(known))
+
+    def _afresh(self, known: Any) -> Any:
+        """The same behind a shuffle of its own.
+
+        Many are computed now, so that seconds stand beside the layer that took them; few with what comes after: a job
+        less.
+        """
+        verbs = self.whole.engine
+        is_few = self.whole.counts["different"] <= FEW_ROWS
+        return verbs.keep(verbs.shuffled(known)) if is_few else verbs.afresh(known, "count(1)")[0]
 
     def _same(self, name: OwnLayer) -> "FrameLayers":
         """The same behind a layer for which equal strings are one."""
@@ -216,15 +238,16 @@ class FrameLayers:
         goes = "said is not null and side = 1 and not best.empty" + ("" if self.asking.within else " and best.side = 0")
         times = f"if({goes}, if(best.number = number, here - 1, here), 0L) as times"
         witness = ("best.number as witness", "best.empty as bare")
-        known = known.selectExpr(*self.known.columns, "enters", times, *witness)
-        known, (entered,) = verbs.afresh(known, "coalesce(sum(if(enters, here, 0)), 0)")
+        columns = [*self.known.columns, _entered(len(self.done))]
+        known = known.selectExpr("*", f"if(enters, here, 0L) as {columns[-1]}")
+        known = self._afresh(known.selectExpr(*columns, times, *witness))
         rest = "cast(number = witness as bigint) as rest"
         gone = known.filter("times > 0").selectExpr("number", "times", "witness", "1L as num", "1L as den", rest)
         if self._obeyed is None:
-            return self._behind(Done(name, entered, gone), known)
+            return self._behind(Done(name, gone), known)
         instead, told = self._obeyed.obeyed(known, within=self.asking.within)
         gone = split_copies(gone, instead, verbs)
-        return self._behind(Done(name, entered, gone), self._without(gone), told)
+        return self._behind(Done(name, gone), self._without(known.select(*columns), gone), told)
 
     @property
     def _obeyed(self) -> PassedOn | None:
@@ -233,13 +256,14 @@ class FrameLayers:
 
     def _behind(self, done: Done, known: Any, told: PassedOn | None = None) -> "FrameLayers":
         """The same behind a layer that takes `times` copies of each document."""
-        here = "here - coalesce(times, 0L) as here"
-        columns = [here if name == "here" else name for name in self.known.columns]
+        here, columns = "here - coalesce(times, 0L) as here", [*self.known.columns, _entered(len(self.done))]
+        columns = [here if name == "here" else name for name in columns]
         return replace(self, known=known.selectExpr(*columns), done=(*self.done, done), told=told or self.told)
 
-    def _without(self, gone: Any) -> Any:
+    @staticmethod
+    def _without(known: Any, gone: Any) -> Any:
         """What is known of documents, and how many copies of each go."""
-        return self.known.join(Verbs.aggregated(gone, ["number"], ["sum(times) as times"]), "number", "left")
+        return known.join(Verbs.aggregated(gone, ["number"], ["sum(times) as times"]), "number", "left")
 
     def _keyed(self, name: OwnLayer) -> tuple[Any, str]:
         """What is known of documents, and what in it must be the same."""
@@ -256,15 +280,15 @@ class FrameLayers:
         """The same behind the layer that compares documents whose URLs are one by a guess."""
         whole, method, within = self.whole, self.asking.guesses, self.asking.within
         verbs, over = whole.engine, f"over (partition by guess{f', {GROUP}' if whole.is_grouped else ''})"
-        enters = self.known.filter("here > 0 and not empty")
-        asked = enters.filter("guess is not null").selectExpr(
+        enters = "here > 0 and not empty"
+        known = self.known.selectExpr("*", f"if({enters}, here, 0L) as {_entered(len(self.done))}")
+        asked = self.known.filter(f"{enters} and guess is not null").selectExpr(
             "row", f"number as {PLACE}", "side", "copies", "here",
             f"xxhash64(min(number) {over}) as key", f"sum(here) {over} as bucket",
         )  # fmt: skip
         asked, (several,) = verbs.told(asked.filter("bucket > 1").drop("bucket"), "count(1)")
-        entered = int(enters.selectExpr("coalesce(sum(here), 0) as num").first()["num"])
         if not several:
-            return replace(self, done=(*self.done, Done(GUESSED, entered, nobody(verbs))))
+            return replace(self, known=known, done=(*self.done, Done(GUESSED, nobody(verbs))))
         step = steps(method)
         corpus = Frames(self.sides, verbs, _BY_PLACE, names=whole.names, left=_left_of(asked, several))
         features = verbs.map(corpus.load(method, step), *step.features).select("row", *step.compared)
@@ -292,7 +316,7 @@ class FrameLayers:
         gone, _ = verbs.afresh(gone, "count(1)")
         if told is not None:
             told = told.compared(decision.found, entries, compared, step.bound(method.least), within=within)
-        return self._behind(Done(GUESSED, entered, gone), self._without(gone), told)
+        return self._behind(Done(GUESSED, gone), self._without(known, gone), told)
 
     def with_texts(self, clock: Clock, *, everything: bool) -> "FrameLayers":
         """The same with the texts of pages, of all that are left or of those only that were removed for other bytes."""
@@ -314,7 +338,7 @@ class FrameLayers:
         sized = contents.documents.select("number", "set_a", "set_b", "size")
         known = self.known.drop("set_a", "set_b", "size", "empty").join(sized, "number", "left")
         known = known.selectExpr("*", "coalesce(size, 0) = 0 as empty").select(*self.known.columns)
-        return replace(self, known=verbs.afresh(known, "count(1)")[0], contents=contents)
+        return replace(self, known=self._afresh(known), contents=contents)
 
     def _asked(self, *, everything: bool) -> Any:
         """The pages whose texts are compared: those that are left, and who went for one of other bytes, with that."""
@@ -346,6 +370,11 @@ def _digested(corpus: Frames, asking: Asking, first: tuple[Any, ...]) -> Frames:
     stages = (*first, Texts(seed=getattr(asking.guesses, "seed", 0)), *step.features[1:])
     features = corpus.kept(corpus.engine.map(corpus.load(Digest(), step), *stages))
     return corpus.described(features)[1]
+
+
+def _entered(number: int) -> str:
+    """The column with how many copies of a document a layer looked at."""
+    return f"entered{number}"
 
 
 def _left_of(rows: Any, num: int) -> LeftFrame:

@@ -87,25 +87,24 @@ def evident(layers: FrameLayers, lines: Any, far: str) -> Any:
 
 def layer_counts(layers: FrameLayers, gone: Any) -> dict[str, Any]:
     """What statistics say of each layer, and of the evidence, of who goes by all of them."""
-    verbs, sums = layers.whole.engine, {"removed": "true", "other_text": "other", "inherited": "via is not null"}
-    asked = [f"sum(if({what}, times, 0)) as {name}" for name, what in sums.items()]
-    by_layer = {row["layer"]: row.asDict() for row in verbs.aggregated(gone, ["layer"], asked).collect()}
-    entered = {done.name: done.num_entered for done in layers.done}
+    told, sums = "evidence" in gone.columns, {"removed": "true", "other_text": "other", "inherited": "via is not null"}
+    kinds = {kind: f"array_contains(evidence, '{kind}')" for kind in KINDS} if told else {}
+    hosts = {"same_host": "same_host", "cross_host": "not same_host"} if told else {}
+    asked = [f"sum(if({what}, times, 0)) as `{name}`" for name, what in {**sums, **kinds, **hosts}.items()]
+    rows = [row.asDict() for row in layers.whole.engine.aggregated(gone, ["layer"], asked).collect()]
+    by_layer = {row["layer"]: {name: row[name] for name in sums} for row in rows}
     counts: dict[str, Any] = {
         "layers": tuple(
-            {"layer": name, "documents": entered.get(name, layers.left.num), **dict.fromkeys(sums, 0)}
+            {"layer": name, "documents": layers.entered.get(name, layers.left.num), **dict.fromkeys(sums, 0)}
             | by_layer.get(name, {})
             for name in layers.asking.use
         )
     }
-    if "evidence" not in gone.columns:
+    if not told:
         return counts
-    kinds = verbs.aggregated(gone.selectExpr("explode(evidence) as kind", "times"), ["kind"], ["sum(times) as num"])
-    numbers = {row["kind"]: row["num"] for row in kinds.collect()}
-    hosts = [f"coalesce(sum(if({what}same_host, times, 0)), 0) as num" for what in ("", "not ")]
-    same, cross = (gone.selectExpr(what).first()["num"] for what in hosts)
-    counts["evidence"] = {kind: numbers[kind] for kind in KINDS if kind in numbers}
-    return {**counts, "same_host": same, "cross_host": cross}
+    numbers = {name: sum(row[name] for row in rows) for name in (*kinds, *hosts)}
+    counts["evidence"] = {kind: numbers[kind] for kind in kinds if numbers[kind]}
+    return {**counts, **{name: numbers[name] for name in hosts}}
 
 
 def _described(layers: FrameLayers, lines: Any) -> Any:
