@@ -32,6 +32,10 @@ def test_examples_say_which_files_documents_stand_in(driver_bytes, spark, crawl)
     assert {("b", two, "another text", "b", one, "another text")} < shown
     assert {tuple(row.values()) for row in here.examples().select(names).to_pylist()} == shown
     found.release()
+    if driver_bytes:
+        pairs = ns.pairs(crawl, engine=ns.Spark(spark)).examples()
+        ends = zip(*(pairs.column(name).to_pylist() for name in ("a_source", "b_source")), strict=True)
+        assert {frozenset((one, two))} == {*map(frozenset, ends)}
 
 
 def test_where_spark_does_not_tell_there_is_no_source(spark, crawl):

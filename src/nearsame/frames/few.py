@@ -147,11 +147,26 @@ class FewRun(FrameRun):
 
     def pairs_with_texts(self, pairs: Listed, table: Any, count: int | None) -> pa.Table:  # noqa: ARG002  (a frame)
         """Some of the pairs with both texts."""
-        return self.local.pairs_with_texts(pairs, self.local.pairs_table(pairs), count)
+        return self.with_sources(self.local.pairs_with_texts(pairs, self.local.pairs_table(pairs), count), ("b_", "a_"))
 
     def pairs_counts(self, pairs: Listed) -> dict[str, Any]:
         """What statistics say of pairs besides what is known."""
         return self.local.pairs_counts(pairs)
+
+    def with_sources(self, table: pa.Table, prefixes: tuple[str, str]) -> pa.Table:
+        """A table of one machine whose sources are the files that the documents of both ends stand in.
+
+        Args:
+            table: The table.
+            prefixes: Of the columns of either end: of rows that are the same the first stands in the last file.
+        """
+        rows = [table.column(f"{prefix}row").to_pylist() for prefix in prefixes]
+        with plainly(), described(self.session, "examples"):
+            files = sources_of(self.read.sides, [row for each in rows for row in each], self.read.verbs)
+        for last, prefix, each in zip((1, 0), prefixes, rows, strict=True):
+            sources = pa.array([files[row][last] for row in each], pa.string())
+            table = table.set_column(table.column_names.index(f"{prefix}source"), f"{prefix}source", sources)
+        return table
 
     def frame(self, table: pa.Table) -> Any:
         """A table of one machine as a frame: without sources, and clusters called by the rows of their keepers."""
@@ -236,14 +251,7 @@ class FewRemovals(FrameRemovals):
 
     def examples(self, count: int) -> pa.Table:
         """Some of the removals, over the whole range of similarity, with the texts of both sides."""
-        table, read = self.local.examples(count), self.run.read
-        ends = {"": table.column("row").to_pylist(), "witness_": table.column("witness_row").to_pylist()}
-        with plainly(), described(self.run.session, "examples"):
-            files = sources_of(read.sides, [row for rows in ends.values() for row in rows], read.verbs)
-        for last, (prefix, rows) in zip((1, 0), ends.items(), strict=True):  # as SparkRemovals tells them
-            sources = pa.array([files[row][last] for row in rows], pa.string())
-            name = f"{prefix}source"
-            table = table.set_column(table.column_names.index(name), name, sources)
+        table = self.run.with_sources(self.local.examples(count), ("", "witness_"))
         names = ("id", "source", "text")
         return table.select(["similarity", "measure", *names, *(f"witness_{name}" for name in names)])
 
