@@ -245,7 +245,7 @@ def decided(seed, *, against, size=3):
             rows += [row | {"id": f"{letter}{number}.{row['id'][1:]}", "group": str(number)} for row in every]
             names += sorted({row["id"] for row in rows if row["group"] == str(number)})
         order = draw.sample(names, len(names))
-        for pair in {tuple(sorted(draw.sample(names, 2))) for _ in range(12)}:
+        for pair in sorted({tuple(sorted(draw.sample(names, 2))) for _ in range(12)}):
             said = {"label": "no"} if draw.random() < 0.65 else {"keep": min(pair, key=order.index)}
             told.append({"id1": pair[0], "id2": pair[1], **said})
     frames = [pa.Table.from_pylist(rows, schema=crawl(0).schema) for rows in sides if rows]
