@@ -4,6 +4,7 @@
 2. Whoever runs the application starts the service before, and closes it when the last request has been answered.
 """
 
+import inspect
 from collections.abc import Sequence
 
 from fastapi import FastAPI, Request
@@ -11,7 +12,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import Response
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
-from starlette.routing import Match, Route
+from starlette.routing import Match, Route, request_response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from nearsame._version import __version__
@@ -49,7 +50,9 @@ def create(service: Service) -> ASGIApp:
     )
     Routes(service, app)
     pages = HtmlPages(service, app)
-    _translate(app, pages, service.log, [route for route in app.routes if isinstance(route, Route)])
+    routes = [route for route in app.routes if isinstance(route, Route)]
+    _straighten(routes)
+    _translate(app, pages, service.log, routes)
     _describe(app, asks=service.access.asks)
     inner = Limits(_Paths(app), service.settings, service.metrics)
     hosts = None if service.access.asks or service.settings.insecure else frozenset(service.settings.allowed_hosts)
@@ -67,6 +70,13 @@ def _describe(app: FastAPI, *, asks: bool) -> None:
         for path, methods in made["paths"].items():
             for operation in methods.values():
                 operation["security"] = [] if path in _OPEN else [{"token": []}]
+
+
+def _straighten(routes: Sequence[Route]) -> None:
+    """Call what takes a request with that alone: FastAPI would look for more, for each request anew."""
+    for route in routes:
+        if list(inspect.signature(route.endpoint).parameters) == ["request"]:
+            route.app = request_response(route.endpoint)
 
 
 def _translate(app: FastAPI, pages: HtmlPages, log: Log, routes: Sequence[Route]) -> None:

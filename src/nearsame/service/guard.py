@@ -6,6 +6,7 @@
    (DNS rebinding) is not one of them.
 """
 
+import functools
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
@@ -37,8 +38,10 @@ class Guard:
         await self._app(scope, receive, send)
 
     def _require_host(self, given: str) -> None:
+        if self._hosts is None:
+            return
         name = _name(f"//{given}")
-        if self._hosts is not None and name not in self._hosts and not is_loopback(name):
+        if name not in self._hosts and not is_loopback(name):
             detail = "the Host header names another machine"
             raise HttpProblem(421, "host", detail, hint="Start with --allow-host NAME, or with tokens.")
 
@@ -52,6 +55,7 @@ def _require_same_site(headers: Headers) -> None:
         raise HttpProblem(403, "origin", "the request comes from a page of another site")
 
 
+@functools.lru_cache(maxsize=64)
 def _name(url: str) -> str:
     try:
         return (urlsplit(url).hostname or "").rstrip(".")
@@ -59,6 +63,7 @@ def _name(url: str) -> str:
         return ""
 
 
+@functools.lru_cache(maxsize=64)
 def is_loopback(name: str) -> bool:
     """Whether a name is one of this machine's own."""
     if name == "localhost" or name.endswith(".localhost"):
