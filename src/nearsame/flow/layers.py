@@ -351,7 +351,6 @@ def _names(pages: PageFacts, layer: Literal["url", "redirect", "canonical", "rev
             return pages.payloads()
         case "redirect" | "canonical":
             targets, urls = pages.target(layer), pages.urls()
-            named = computing.is_in(
-                urls, value_set=targets.drop_null()
-            )  # two visits that nobody names are not of this layer
+            # two visits that nobody names are not of this layer
+            named = computing.is_in(urls, value_set=targets.drop_null())
             return computing.coalesce(targets, computing.if_else(named, urls, pa.scalar(None, urls.type)))

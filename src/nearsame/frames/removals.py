@@ -287,9 +287,8 @@ class SparkRemovals(FrameRemovals):
         fields: dict[str, list[Any]] = {"measure": chosen.column("measure").to_pylist()}
         for side, (prefix, numbers) in enumerate(zip(("", "witness_"), columns, strict=True)):
             fields[f"{prefix}id"] = [ids[number] for number in numbers]
-            sources = [
-                known[number].sources[1 - side] for number in numbers
-            ]  # of the same rows, one goes for the first
+            # of rows that are the same, one goes for the first
+            sources = [known[number].sources[1 - side] for number in numbers]
             fields[f"{prefix}source"] = pa.array(sources, pa.string())
             fields[f"{prefix}text"] = [known[number].text for number in numbers]
         return pa.table({"similarity": chosen.column("similarity"), **fields})

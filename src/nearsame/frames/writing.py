@@ -21,8 +21,9 @@ from nearsame.outputs.folder import is_mark, require_place
 
 __all__ = ["MADE", "STATS", "check_target", "format_of", "require_apart", "write_folder", "write_frame"]
 
-STATS, MADE = "stats.json", "_call.json"  # what tells that nearsame wrote a folder, or one of parts, whose readers
-# take no name with such a beginning for one (Spark's own _SUCCESS is in the folders of others, and can be switched off)
+# What tells that nearsame wrote a folder, or one of parts, whose readers take no name that begins so for a part.
+# Spark's own _SUCCESS is in the folders of others, too, and can be switched off.
+STATS, MADE = "stats.json", "_call.json"
 _WRITTEN = ("", "kept", "kept/part-0.zstd.parquet", "part-0.parquet", "part-0.json", "part-0.csv")  # as patterns see it
 _FORMATS = {".parquet": "parquet", ".jsonl": "json", ".csv": "csv"}
 

@@ -86,9 +86,7 @@ def candidates(reader: Reader, num: int, keys: Sequence[Keys], limits: Sequence[
     for pairs, rows in zip(met[len(keys) :], cuts[len(keys) :], strict=True):
         chosen, cut = closest(*pairs, most)
         others.append(chosen)
-        for some in (rows, cut):
-            if some.size:
-                is_cut[some] = True
+        is_cut[rows] = is_cut[cut] = True
     return Candidates(met[: len(keys)], others, is_cut)
 
 

@@ -36,9 +36,7 @@ class Stored:
         wanted, stored = json.loads(json.dumps(identity)), kept_identity(place)
         if stored is not None:
             require_same(place.address, stored, wanted)
-        elif others := [
-            name for name in place.names() if name != _RUN
-        ]:  # which a process that is killed may have begun
+        elif others := set(place.names()) - {_RUN}:  # which a process that is killed may have begun
             message = f"{place.address} is not a work directory: it holds {', '.join(sorted(others)[:3])}"
             raise WorkdirError(message, hint="Name an empty or a new folder.")
         else:
