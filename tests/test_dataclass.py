@@ -143,16 +143,32 @@ def test_what_comes_from_a_pickle_needs_no_making():
     assert "Kept(a=1, b=[2])" == repr(made)
 
 
-def test_a_method_is_written_at_its_first_use_and_once():
+@pytest.mark.parametrize(
+    ("ask", "is_written"),
+    [
+        (lambda kind: kind(1), False),
+        (lambda kind: [kind(1), kind(2), repr(kind(1)), kind(1) == kind(1)], False),
+        (lambda kind: [kind(1) for _ in range(101)], True),
+        (lambda kind: said(lambda: kind(1, nonsense=2)), True),
+        (inspect.signature, True),
+    ],
+    ids=["one", "some", "many", "wrongly", "asked"],
+)
+def test_pythons_init_is_written_where_it_pays(ask, is_written):
     """And stands in its own place from then on."""
     kind = classes(MAKERS["ours"])["Plain"]
-    assert not inspect.isfunction(vars(kind)["__init__"])
-    kind(1)
+    ask(kind)
     written = vars(kind)["__init__"]
-    assert inspect.isfunction(written)
     kind(2)
-    assert written is vars(kind)["__init__"]
-    assert not inspect.isfunction(vars(kind)["__repr__"])
+    assert (is_written, True) == (inspect.isfunction(written), written is vars(kind)["__init__"])
+
+
+def test_the_many_are_made_as_the_few():
+    """Whichever `__init__` makes them."""
+    kind = classes(MAKERS["ours"])["Derived"]
+    made = [kind(number % 2, c=[number], f="g") for number in range(300)]
+    assert inspect.isfunction(vars(kind)["__init__"])
+    assert [vars(each) for each in made] == [vars(PYTHONS["Derived"](n % 2, c=[n], f="g")) for n in range(300)]
 
 
 def test_threads_may_be_the_first_together():

@@ -1,15 +1,21 @@
-"""`dataclass`, whose methods are written at their first use: a start makes a hundred such classes, and uses some.
+"""`dataclass`, whose methods are not written for each class: a start makes a hundred such classes, and uses some.
 
 1. It is `dataclasses.dataclass` in what it makes: fields, methods, errors. Python writes the text of each method and
-   compiles it, some .4 ms a class; here each stands behind a descriptor, which puts the method in its own place.
-2. A class with slots, or with an order, is made by `dataclasses` itself.
+   compiles it, some .5 ms each; here methods go through the fields.
+2. Python's `__init__` is quicker, once it is there: it takes its place in a class of which many are made, in one that is
+   called wrongly (its words say what is wrong), and where somebody asks what it takes.
+3. A class with slots, or with an order, is made by `dataclasses` itself.
 """
 
 import dataclasses
-from functools import partial
+from functools import cache, partial
+from reprlib import recursive_repr
 from typing import TYPE_CHECKING, Any
 
 __all__ = ["dataclass"]
+
+_FEW = 100  # made before a class gets an `__init__` that is written for it
+_MISSING = dataclasses.MISSING
 
 if TYPE_CHECKING:
     from dataclasses import dataclass
@@ -23,44 +29,98 @@ else:
             return dataclasses.dataclass(frozen=frozen, eq=eq, **others)(cls)
         has_hash = vars(cls).get("__hash__") is not None
         dataclasses.dataclass(init=False, repr=False, eq=False)(cls)
-        methods = {name: _Later(cls, name, frozen) for name in ("__init__", "__repr__", *(("__eq__",) if eq else ()))}
-        if eq and not has_hash:
-            methods["__hash__"] = _Later(cls, "__hash__", frozen) if frozen else None
-        if frozen:
-            methods |= {"__setattr__": _refuse_setting, "__delattr__": _refuse_deleting}
+        methods = _methods(cls, frozen=frozen)
+        for name in () if eq else ("__eq__", "__hash__"):
+            del methods[name]
         for name, method in methods.items():
-            if name not in vars(cls) or name == "__hash__":
+            if name not in vars(cls) or (name == "__hash__" and not has_hash):
                 setattr(cls, name, method)
         return cls
 
 
-class _Later:
-    """A method of a class, until it is first asked for."""
+def _methods(cls: Any, *, frozen: bool) -> dict[str, Any]:
+    """What a class of data has, by name."""
 
-    def __init__(self, cls: type, name: str, frozen: bool) -> None:  # noqa: FBT001  (of three, by place)
-        self._cls, self._name, self._frozen = cls, name, frozen
+    @recursive_repr()
+    def in_words(self: Any) -> str:
+        shown = (f"{name}={getattr(self, name)!r}" for name in _names(cls, "repr"))
+        return f"{type(self).__qualname__}({', '.join(shown)})"
+
+    def is_equal(self: Any, other: Any) -> Any:
+        if other.__class__ is not self.__class__:
+            return NotImplemented
+        return _values(self, _names(cls, "compare")) == _values(other, _names(cls, "compare"))
+
+    def hashed(self: Any) -> int:
+        return hash(_values(self, _names(cls, "hash")))
+
+    methods = {"__init__": _Init(cls, frozen), "__repr__": in_words, "__eq__": is_equal}
+    if not frozen:
+        return {**methods, "__hash__": None}
+    return {**methods, "__hash__": hashed, "__setattr__": _refuse_setting, "__delattr__": _refuse_deleting}
+
+
+@cache
+def _names(cls: Any, purpose: str) -> tuple[str, ...]:
+    """The fields of a class that are meant for a purpose; of a hash, what is compared where nothing else is said."""
+    wanted = ((each, getattr(each, purpose)) for each in dataclasses.fields(cls))
+    return tuple(each.name for each, is_wanted in wanted if (each.compare if is_wanted is None else is_wanted))
+
+
+def _values(made: Any, names: tuple[str, ...]) -> tuple[Any, ...]:
+    return tuple([getattr(made, name) for name in names])
+
+
+class _Init:
+    """The `__init__` of a class: one that goes through its fields, until Python's takes its place."""
+
+    def __init__(self, cls: type, frozen: bool) -> None:  # noqa: FBT001  (of two, by place)
+        self._cls, self._frozen, self._made = cls, frozen, 0
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
-        method = _written(self._cls, self._name, frozen=self._frozen)
-        setattr(self._cls, self._name, method)
-        return method.__get__(instance, owner)
+        self._made += 1
+        if instance is None or self._made > _FEW:
+            return self._written().__get__(instance, owner)
+        return partial(self._fill, instance)
 
+    def _fill(self, made: Any, /, *args: Any, **named: Any) -> None:
+        """Set each field: by what is given, else by its default."""
+        fields = dataclasses.fields(self._cls)
+        taken = [field.name for field in fields if field.init]
+        given = dict(zip(taken, args, strict=False))
+        twice, unknown = given.keys() & named.keys(), named.keys() - set(taken)
+        given |= named
+        given |= {
+            field.name: field.default if field.default_factory is _MISSING else field.default_factory()
+            for field in fields
+            if field.name not in given and (field.init or field.default_factory is not _MISSING)
+        }
+        if len(args) > len(taken) or twice or unknown or any(given[name] is _MISSING for name in taken):
+            self._written()(made, *args, **named)
+            return
+        put = object.__setattr__ if self._frozen else setattr
+        for field in fields:
+            if field.name in given:
+                put(made, field.name, given[field.name])
+        if hasattr(self._cls, "__post_init__"):
+            made.__post_init__()
 
-def _written(cls: Any, name: str, *, frozen: bool) -> Any:
-    """A method as `dataclasses` writes it for a class of the same fields."""
-    at_end = {"__post_init__": cls.__post_init__} if hasattr(cls, "__post_init__") else {}
-    twin = dataclasses.make_dataclass(
-        cls.__name__,
-        [(field.name, field.type, field) for field in dataclasses.fields(cls)],
-        namespace={"__module__": cls.__module__, "__doc__": name, **at_end},
-        init=name == "__init__",
-        repr=name == "__repr__",
-        eq=name in ("__eq__", "__hash__"),
-        frozen=frozen,
-    )
-    method = vars(twin)[name]
-    method.__qualname__ = f"{cls.__qualname__}.{name}"
-    return method
+    def _written(self) -> Any:
+        """Python's own, which stands in the class from now on."""
+        cls = self._cls
+        at_end = {"__post_init__": cls.__post_init__} if hasattr(cls, "__post_init__") else {}
+        twin = dataclasses.make_dataclass(
+            cls.__name__,
+            [(field.name, field.type, field) for field in dataclasses.fields(cls)],
+            namespace={"__module__": cls.__module__, "__doc__": "", **at_end},
+            repr=False,
+            eq=False,
+            frozen=self._frozen,
+        )
+        written = vars(twin)["__init__"]
+        written.__qualname__ = f"{cls.__qualname__}.__init__"
+        cls.__init__ = written
+        return written
 
 
 def _refuse_setting(self: Any, name: str, value: Any) -> None:

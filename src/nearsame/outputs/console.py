@@ -9,22 +9,23 @@ import json
 import re
 import sys
 from collections.abc import Iterable, Mapping
+from functools import cached_property
 from itertools import takewhile
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 import pyarrow as pa
-from rich.cells import cell_len, set_cell_size
-from rich.console import Console, ConsoleOptions, RenderableType
-from rich.segment import Segment
-from rich.text import Text
 
 from nearsame.answers.stats import Stats
 from nearsame.files.passed_over import PassedOver
+from nearsame.outputs.lines import cells, columns, cropped, is_plain, wrapped
 from nearsame.outputs.progress import watched
 from nearsame.outputs.promises import component, condition, content, guarantee, in_bytes, measured, near
 from nearsame.outputs.remarks import remarks
 from nearsame.printable import printable, printable_json
 from nearsame.shares import counted, cut, percent
+
+if TYPE_CHECKING:
+    from nearsame.outputs.styles import QuietConsole
 
 __all__ = ["Report", "described", "print_json", "watched", "window"]
 
@@ -34,19 +35,6 @@ _COLOURS = {"-": "red", "+": "green"}
 _WORD = re.compile(r"\w+")
 _SHOWN_SKIPS = 5
 _BEFORE = 24  # characters of common text before the first difference
-
-
-class _Quiet(Console):
-    """A console that leaves a closed pipe to its caller."""
-
-    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
-        """What is printed, of whatever it is made: nothing in it that the terminal would obey but our styles."""
-        for segment in super().render(renderable, options):
-            yield segment if segment.control else segment._replace(text=printable(segment.text, lines=True))
-
-    def on_broken_pipe(self) -> None:
-        """Raise what rich would make an exit of its own."""
-        raise BrokenPipeError
 
 
 def print_json(record: Mapping[str, Any]) -> None:
@@ -61,9 +49,15 @@ class Report:
     def __init__(self, stream: TextIO) -> None:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")  # what the encoding lacks is not a reason to fail at the very end
+        self._stream, self._is_plain = stream, is_plain(stream)
+        self._width = min(columns(), _MOST_COLUMNS)
+
+    @cached_property
+    def _console(self) -> "QuietConsole":
+        from nearsame.outputs.styles import QuietConsole  # noqa: PLC0415  (see outputs/lines.py)
+
         # A text in brackets or colons is a text: rich's markup and emoji are for texts of one's own.
-        self._console = _Quiet(file=stream, highlight=False, soft_wrap=False, markup=False, emoji=False)
-        self._width = min(self._console.width, _MOST_COLUMNS)
+        return QuietConsole(file=self._stream, highlight=False, soft_wrap=False, markup=False, emoji=False)
 
     def summary(self, stats: Stats, skipped: pa.Table, passed_over: PassedOver) -> None:
         """What a run of dedup did."""
@@ -103,8 +97,7 @@ class Report:
 
     def written(self, place: str, *, folder: bool = False) -> None:
         """Where it is, in one piece that can be copied, and that it is a folder, whatever its name looks like."""
-        text = printable(f"Written: {place.rstrip('/')}/" if folder else f"Written: {place}")
-        self._console.print(Text(text), overflow="ignore", no_wrap=True, crop=False)
+        self._put(printable(f"Written: {place.rstrip('/')}/" if folder else f"Written: {place}"))
 
     def examples(self, table: pa.Table, *, places: bool = False) -> None:
         """Removed documents and their witnesses, each with the passage where they first differ.
@@ -139,24 +132,35 @@ class Report:
             return self._fit(name, width)
         row = f", row {pair[f'{side}row']:,}" if f"{side}row" in pair else ""
         name = self._fit(name, width // 2)
-        room, source = width - cell_len(name) - 2 - len(row), clean(source)
-        if cell_len(source) > room:  # of a path the end says most
-            source = "..." + set_cell_size(source[::-1], max(room - 3, 0))[::-1].lstrip()
+        room, source = width - cells(name) - 2 - len(row), clean(source)
+        if cells(source) > room:  # of a path the end says most
+            source = "..." + cropped(source[::-1], max(room - 3, 0))[::-1].lstrip()
         return f"{name}  {source}{row}"
 
     def heading(self, text: str) -> None:
         """A line that stands out, after an empty one."""
         self.line()
-        self.line(text, style="bold underline" if self._console.is_terminal else "")
+        self.line(text, style="" if self._is_plain else "bold underline")
 
     def line(self, text: str = "", *, style: str = "") -> None:
         """Text that is wrapped at words, with the style where there are styles."""
         text = printable(text)
         indent = len(text) - len(text.lstrip())
+        if self._is_plain and text.isascii():
+            for line in wrapped(text.strip(), max(self._width - indent, 1)) or [""]:
+                self._put(" " * indent + line)
+            return
+        from rich.text import Text  # noqa: PLC0415  (see outputs/lines.py)
+
         for piece in Text(text.strip(), style).wrap(self._console, self._width - indent):
             piece.rstrip()
             piece.pad_left(indent)
             self._console.print(piece, overflow="ignore", no_wrap=True, crop=False)
+
+    def _put(self, line: str) -> None:
+        """A line as it is, without a style."""
+        self._stream.write(f"{line}\n")
+        self._stream.flush()
 
     def _counts(self, stats: Stats) -> None:
         seconds = sum(stats.seconds.values())
@@ -204,7 +208,7 @@ class Report:
         listed = ""
         for name, size in stats.largest:
             more = f"{', ' if listed else ''}{size:,} {self._short(name)}"
-            if listed and cell_len(listed + more) > room:
+            if listed and cells(listed + more) > room:
                 break
             listed += more
         return listed
@@ -227,7 +231,7 @@ class Report:
         return self._fit(clean(name), 30)
 
     def _fit(self, text: str, width: int) -> str:
-        return text if cell_len(text) <= width else set_cell_size(text, width - 3).rstrip() + "..."
+        return text if cells(text) <= width else cropped(text, width - 3).rstrip() + "..."
 
 
 def clean(text: str) -> str:
