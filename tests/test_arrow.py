@@ -143,3 +143,21 @@ def test_the_size_of_list_views_is_known_whatever_the_version():
     batch = pa.record_batch([views, texts], ["items", "text"])
     assert 6 * 8 <= arrow.held_bytes(views) == arrow.held_bytes(batch) - texts.nbytes
     assert arrow.held_bytes(batch) == arrow.held_bytes(pa.table(batch))
+
+
+@given(st.lists(st.integers(-3, 3)), st.sampled_from(["int64", "uint8", "float64"]))
+def test_distinct_numbers_are_those_of_numpy(values, kind):
+    """Of each kind, none included."""
+    numbers = np.array(values, float).astype(kind)
+    assert np.unique(numbers).tolist() == arrow.distinct(numbers).tolist()
+    assert kind == arrow.distinct(numbers).dtype
+
+
+@given(
+    st.lists(st.integers(0, 1), max_size=20), st.sampled_from(["bool", "int32", "uint64", "float64"]), st.integers(1, 3)
+)
+def test_numbers_are_the_columns_that_arrow_makes_of_them(values, kind, step):
+    """Also of arrays with gaps, and of those that may not be written to."""
+    numbers = np.array(values, kind)[::step]
+    numbers.flags.writeable = False
+    assert pa.array(numbers).equals(arrow.numbers(numbers))

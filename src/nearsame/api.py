@@ -18,9 +18,8 @@ from nearsame.clock import Clock
 from nearsame.engines.local import Local
 from nearsame.errors import ConfigError, SourceError
 from nearsame.files.inputs import Inputs, several
-from nearsame.flow import audits, costs, layers, pipeline, templates
+from nearsame.flow import costs, pipeline, templates
 from nearsame.flow.arrays import HOST, Arrays
-from nearsame.flow.asked import Known
 from nearsame.flow.calls import call_record
 from nearsame.flow.checks import (
     chosen_recipe,
@@ -38,7 +37,6 @@ from nearsame.flow.forecasts import foretelling, shares_of
 from nearsame.flow.identities import identity, with_kept_seed
 from nearsame.flow.inquiry import Inquiry, columns_of, priority
 from nearsame.flow.layer_names import GUESSED, chosen_layers, needs_bare, with_guesses
-from nearsame.flow.layers import Layers
 from nearsame.flow.options import RunOptions
 from nearsame.flow.page_reading import require_pages
 from nearsame.flow.removals import Removals
@@ -61,6 +59,8 @@ from nearsame.sources.reading import Reading
 from nearsame.stages.pairs.expand import Groups, Listed
 
 if TYPE_CHECKING:
+    from nearsame.flow.asked import Known
+    from nearsame.flow.layers import Layers
     from nearsame.frames.request import Request
 
 __all__ = ["DedupOptions", "Pairs", "Result", "dedup", "pairs"]
@@ -189,7 +189,7 @@ def _deduplicated(sides: tuple[Any, Any], asked: Inquiry) -> "Result":
         run = costs.predicted(run, lambda state, *by: state.corpus.rule(state.step, question).decide(*by, 1).work)
         decided = pipeline.decide(run.state, question, run.clock)
         run = templates.looked_for(run, decided)
-        audited = _audited(run, asked, audits.audit_decision, decided, within=asked.within)
+        audited = _audited(run, asked, decided, within=asked.within)
     return Result(Removals(run.without_features(), method, decided), audited)
 
 
@@ -253,7 +253,7 @@ def _listed(sides: tuple[Any, Any], asked: Inquiry, *, identical: Identical, max
         run = costs.predicted(run, lambda state, *by: Work.total(part.work for part in joining(state).join(*by, 1)))
         with run.clock("joining"):
             listed_pairs = Listed.joined(list(pipeline.join(run.state, question, groups, max_pairs)))
-        audited = _audited(run, asked, audits.audit_pairs, listed_pairs, across=across is not None)
+        audited = _audited(run, asked, listed_pairs, across=across is not None)
     return Pairs(run.without_features(), method, listed_pairs, audited)
 
 
@@ -289,7 +289,7 @@ def _prepared(sides: tuple[Any, Any], asked: Inquiry) -> Run:
     read = {name: stored(name, asked.columns) for name in indexes}
     parts[1][:] = [*_named_apart(parts[1]), *read.values()]
     compared_by = None if asked.layers is not None and "text" not in asked.layers else recipe
-    known_by = [Known.of(name, part, compared_by) for name, part in read.items() if not has_texts(part)]
+    known_by = _known_by({name: part for name, part in read.items() if not has_texts(part)}, compared_by)
     asked, layered = asked.asking(known_by), asked.layers is not None or bool(known_by)
     reading = Reading(
         parts[0], asked.columns, parts[1], options["batch_rows"], clock.progress, strict=options["strict"],
@@ -323,8 +323,19 @@ def _prepared(sides: tuple[Any, Any], asked: Inquiry) -> Run:
     return Run(reading, state, clock, settings, inputs, pages, first_layers, call, tuple(notes))
 
 
-def _first_layers(pages: PageFacts, asked: Inquiry, guesses: Method, clock: Clock, kept: Local) -> Layers:
+def _known_by(indexes: dict[str, Part], compared_by: Method | None) -> "list[Known]":
+    """What indexes that keep no texts are asked."""
+    if not indexes:
+        return []
+    from nearsame.flow.asked import Known  # noqa: PLC0415  (few ask an index)
+
+    return [Known.of(name, part, compared_by) for name, part in indexes.items()]
+
+
+def _first_layers(pages: PageFacts, asked: Inquiry, guesses: Method, clock: Clock, kept: Local) -> "Layers":
     """What runs before the method, by an engine of its own: the other one keeps texts and the steps of the method."""
+    from nearsame.flow import layers  # noqa: PLC0415  (as large as all the rest of the flow, for those who ask for them)
+
     engine = asked.engine()
     try:
         told, group_by = (asked.decisions, asked.called), asked.settings.get("group_by")
@@ -382,11 +393,14 @@ def _named_apart(parts: list[Part]) -> list[Part]:
     return [replace(part, name=next(names)) if isinstance(part, Memory) else part for part in parts]
 
 
-def _audited(run: Run, asked: Inquiry, law: Callable[..., Audit], answer: Any, **settings: bool) -> Any:
+def _audited(run: Run, asked: Inquiry, answer: Any, **settings: bool) -> "Audit | None":
     """What the audit found; None where none is wanted, or there is no document."""
     recipe = run.state.method
     if not is_audited(recipe, wanted=asked.options["audit"]) or not run.state.corpus.best.size:
         return None
+    from nearsame.flow import audits  # noqa: PLC0415  (where there is one)
+
+    law = audits.audit_pairs if asked.listing else audits.audit_decision
     with run.clock("audit"):
         sampling = audits.Sampling(below=asked.options["audit"] is True)
         return law(run.state, run.reading.origins, answer, recipe.least, sampling, **settings)

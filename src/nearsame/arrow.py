@@ -4,7 +4,8 @@
 2. Every view that leaves this file is read-only and contiguous: one kernel specialisation serves
    memory-mapped and owned buffers alike.
 3. A null is an empty text: what may lie under it in the buffer (Arrow allows anything) is never seen.
-4. Hashes are int64 outside kernels; `unsigned` and `signed` reinterpret, never convert.
+4. `numbers` and `distinct` do what `pa.array` and `np.unique` do, which load NumPy's masked arrays to ask for them.
+5. Hashes are int64 outside kernels; `unsigned` and `signed` reinterpret, never convert.
 """
 
 from collections.abc import Sequence
@@ -24,12 +25,14 @@ __all__ = [
     "Rows",
     "Strings",
     "UInt64s",
+    "distinct",
     "frozen",
     "held_bytes",
     "ints",
     "items",
     "list_offsets",
     "lists",
+    "numbers",
     "packed",
     "signed",
     "some_lists",
@@ -74,6 +77,28 @@ def unsigned(array: Int64s) -> UInt64s:
 def signed(array: UInt64s) -> Int64s:
     """Hashes as tables want them: the same bits as int64."""
     return frozen(array.view(np.int64))
+
+
+def numbers(values: "npt.NDArray[Any]") -> pa.Array:
+    """Numbers or truth values as a column, over the same memory where they are without gaps.
+
+    Example:
+        >>> numbers(np.array([True, False])).to_pylist()
+        [True, False]
+    """
+    held = np.packbits(values, bitorder="little") if values.dtype == bool else np.ascontiguousarray(values)
+    return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), [None, pa.py_buffer(held)])
+
+
+def distinct(values: "npt.NDArray[_T]") -> "npt.NDArray[_T]":
+    """Each number once, ascending.
+
+    Example:
+        >>> distinct(np.array([2, 1, 2])).tolist()
+        [1, 2]
+    """
+    ordered = np.sort(values)
+    return ordered[np.append(True, ordered[1:] != ordered[:-1])[: ordered.size]]
 
 
 def ints(column: pa.Array) -> Any:
@@ -133,13 +158,13 @@ def list_offsets(column: pa.Array) -> Int64s:
 def items(values: UInt64s, offsets: Int64s) -> pa.Array:
     """The inverse of `lists`: a large_list<int64> column over the same memory."""
     kind = pa.large_list(_ITEM)
-    return pa.LargeListArray.from_arrays(pa.array(offsets), pa.array(values.view(np.int64)), type=kind)
+    return pa.LargeListArray.from_arrays(numbers(offsets), numbers(values.view(np.int64)), type=kind)
 
 
 def some_lists(column: pa.Array, chosen: npt.NDArray[np.bool_]) -> pa.Array:
     """The chosen rows of a large_list<int64> column, as views into the same items: nothing is copied."""
     rows = lists(column)
-    starts, sizes = pa.array(rows.starts[chosen]), pa.array(rows.sizes[chosen])
+    starts, sizes = numbers(rows.starts[chosen]), numbers(rows.sizes[chosen])
     return pa.LargeListViewArray.from_arrays(starts, sizes, column.values, type=pa.large_list_view(_ITEM))
 
 

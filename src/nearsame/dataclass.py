@@ -2,13 +2,13 @@
 
 1. It is `dataclasses.dataclass` in what it makes: fields, methods, errors. Python writes the text of each method and
    compiles it, some .5 ms each; here methods go through the fields.
-2. Python's `__init__` is quicker, once it is there: it takes its place in a class of which many are made, in one that is
-   called wrongly (its words say what is wrong), and where somebody asks what it takes.
+2. Python's `__init__` is quicker, once it is there: it takes its place in a class of which many are made, in one
+   that is called wrongly (its words say what is wrong), and where somebody asks what it takes.
 3. A class with slots, or with an order, is made by `dataclasses` itself.
 """
 
 import dataclasses
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from reprlib import recursive_repr
 from typing import TYPE_CHECKING, Any
 
@@ -75,7 +75,17 @@ class _Init:
     """The `__init__` of a class: one that goes through its fields, until Python's takes its place."""
 
     def __init__(self, cls: type, frozen: bool) -> None:  # noqa: FBT001  (of two, by place)
-        self._cls, self._frozen, self._made = cls, frozen, 0
+        self._cls, self._put, self._made = cls, object.__setattr__ if frozen else setattr, 0
+
+    @cached_property
+    def _fields(self) -> tuple[list[str], dict[str, Any], dict[str, Any]]:
+        """The names of what is taken; the values, and the makers, of what is not given."""
+        fields = dataclasses.fields(self._cls)
+        return (
+            [each.name for each in fields if each.init],
+            {each.name: each.default for each in fields if each.init and each.default is not _MISSING},
+            {each.name: each.default_factory for each in fields if each.default_factory is not _MISSING},
+        )
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         self._made += 1
@@ -85,23 +95,15 @@ class _Init:
 
     def _fill(self, made: Any, /, *args: Any, **named: Any) -> None:
         """Set each field: by what is given, else by its default."""
-        fields = dataclasses.fields(self._cls)
-        taken = [field.name for field in fields if field.init]
-        given = dict(zip(taken, args, strict=False))
-        twice, unknown = given.keys() & named.keys(), named.keys() - set(taken)
-        given |= named
-        given |= {
-            field.name: field.default if field.default_factory is _MISSING else field.default_factory()
-            for field in fields
-            if field.name not in given and (field.init or field.default_factory is not _MISSING)
-        }
-        if len(args) > len(taken) or twice or unknown or any(given[name] is _MISSING for name in taken):
+        taken, defaults, makers = self._fields
+        given = {**dict(zip(taken, args, strict=False)), **named}
+        values = defaults | {name: make() for name, make in makers.items() if name not in given} | given
+        if len(args) + len(named) > len(given) or not given.keys() <= {*taken} <= values.keys():
             self._written()(made, *args, **named)
             return
-        put = object.__setattr__ if self._frozen else setattr
-        for field in fields:
-            if field.name in given:
-                put(made, field.name, given[field.name])
+        for each in dataclasses.fields(self._cls):
+            if each.name in values:
+                self._put(made, each.name, values[each.name])
         if hasattr(self._cls, "__post_init__"):
             made.__post_init__()
 
@@ -115,7 +117,7 @@ class _Init:
             namespace={"__module__": cls.__module__, "__doc__": "", **at_end},
             repr=False,
             eq=False,
-            frozen=self._frozen,
+            frozen=self._put is not setattr,
         )
         written = vars(twin)["__init__"]
         written.__qualname__ = f"{cls.__qualname__}.__init__"

@@ -322,7 +322,7 @@ def _narrow(batch: pa.RecordBatch, chosen: npt.NDArray[np.bool_]) -> pa.RecordBa
     mask = chosen[arrow.ints(batch.column("row"))]
     if mask.all():
         return batch
-    chosen_rows = pa.array(mask)
+    chosen_rows = arrow.numbers(mask)
     columns = [
         arrow.some_lists(column, mask) if name in schemas.COMPARED else computing.filter_(column, chosen_rows)
         for name, column in zip(batch.schema.names, batch.columns, strict=True)

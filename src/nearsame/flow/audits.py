@@ -21,7 +21,7 @@ import pyarrow as pa
 
 from nearsame import computing, schemas
 from nearsame.answers.stats import Audit, Below, Share
-from nearsame.arrow import Rows, UInt64s
+from nearsame.arrow import Rows, UInt64s, distinct, numbers
 from nearsame.flow.arrays import Arrays
 from nearsame.flow.corpus import State
 from nearsame.kernels.scores import APART, Bound
@@ -274,7 +274,7 @@ def _partners(
 
 def _least(rows: Rows, origins: pa.Table, most: int, seed: int = 0) -> Rows:
     """At most so many of the rows, chosen and ordered by a hash of where they come from."""
-    chosen = computing.take(origins.select(["source", "position"]), pa.array(rows))
+    chosen = computing.take(origins.select(["source", "position"]), numbers(rows))
     source, position = (chosen.column(name).to_numpy().astype(np.uint64) for name in ("source", "position"))
     hashes = (source + np.uint64(1)) * _SEEDS[0] ^ position ^ np.uint64(seed) << np.uint64(40)
     for shift in (33, 29, 32):
@@ -326,7 +326,7 @@ def _precision(state: State[Arrays], origins: pa.Table, decided: Decided, thresh
     rows = np.sort(_least(own, origins, NUM_RECHECKED))
     witnesses = decided.witnesses[np.searchsorted(decided.rows, rows)]
     leaders = state.corpus.best[witnesses]
-    both = np.unique(np.concatenate([rows, leaders]))
+    both = distinct(np.concatenate([rows, leaders]))
     known = Drawn(both, *state.corpus.engine.take(state.leaders, both, compared_by(state.method)))
     pairs = (np.searchsorted(both, rows), np.searchsorted(both, leaders))
     return witnessed(state.method, threshold, pairs, known)

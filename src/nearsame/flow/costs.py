@@ -20,7 +20,6 @@ from nearsame.arrow import Rows
 from nearsame.dataclass import dataclass
 from nearsame.flow.instead import Ruling, Trial, cpu_seconds, recall_of, spread, tried
 from nearsame.flow.runs import Run
-from nearsame.flow.spelling import ShingleSpelling
 from nearsame.kernels.buckets import Meeting
 from nearsame.recipes.counterparts import asked_for, coded_join, exact_join, hashed_join
 from nearsame.recipes.methods import Method, Shingled
@@ -183,10 +182,10 @@ def _causes(run: Run) -> list[_Cause]:
             row_of_item.setdefault(item, int(meeting.entries.rows[members[0]]))
         if len(row_of_item) == _NAMED:
             break
-    items, spelling = (
-        np.array(sorted(row_of_item), np.uint64),
-        ShingleSpelling(cast("Shingled", run.state.method), stage),
-    )
+    from nearsame.flow.spelling import ShingleSpelling  # noqa: PLC0415  (where something is to be said)
+
+    items = np.array(sorted(row_of_item), np.uint64)
+    spelling = ShingleSpelling(cast("Shingled", run.state.method), stage)
     weights = np.bincount(run.state.corpus.best, minlength=run.state.corpus.best.size)
     counts = run.state.corpus.engine.fold(run.state.leaders, CountThese(items, weights))
     texts = run.texts(np.array([row_of_item[item] for item in items.tolist()], np.int64))

@@ -23,7 +23,6 @@ from nearsame.installation import install_command
 from nearsame.recipes.urls import DEGREES, CanonicalUrl, Degree
 from nearsame.sources.payload_digests import comparable
 from nearsame.sources.reading import Reading
-from nearsame.stages.keys.urls import Canonical, mapped
 from nearsame.stages.pairs import evidence
 
 __all__ = ["BESIDE", "OneForm", "PageEvidence", "PageFacts", "sides"]
@@ -152,6 +151,8 @@ class PageFacts:
         """From URLs to canonical ones, by the rules up to each degree."""
         if self.notes:
             return dict.fromkeys(DEGREES, lambda urls: urls)
+        from nearsame.stages.keys.urls import Canonical, mapped  # noqa: PLC0415  (for URLs, which few texts have)
+
         own = self.recipe if isinstance(self.recipe, CanonicalUrl) else self.recipe.recipe
         forms = {degree: Canonical(own.at_most(degree)).column for degree in DEGREES}
         return (
@@ -163,6 +164,8 @@ class PageFacts:
         """That there are no canonical forms, where that is so."""
         if self.required or not self.have_urls or self.reading.columns.beside[1:] != BESIDE:
             return ()  # no form is asked for
+        from nearsame.stages.keys.urls import Canonical  # noqa: PLC0415  (see `forms`)
+
         try:
             Canonical(CanonicalUrl())("")
         except MissingExtraError:

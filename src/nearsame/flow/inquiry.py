@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import field, replace
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import pyarrow as pa
 
@@ -13,7 +13,6 @@ from nearsame.engines.checkpoints import Checkpoints
 from nearsame.engines.local import Local
 from nearsame.engines.space import num_bytes
 from nearsame.errors import ConfigError
-from nearsame.flow.asked import Known
 from nearsame.flow.checks import chosen_codes, chosen_ties, chosen_vectors
 from nearsame.flow.decisions import Decisions
 from nearsame.flow.evidence import OneForm
@@ -27,6 +26,9 @@ from nearsame.recipes.urls import CanonicalUrl
 from nearsame.sources import Columns
 from nearsame.sources.reading import Reading
 from nearsame.stages.clusters.policies import Keep
+
+if TYPE_CHECKING:
+    from nearsame.flow.asked import Known
 
 __all__ = ["Inquiry", "columns_of", "priority"]
 
@@ -45,7 +47,7 @@ class Inquiry:
     within: bool = True
     listing: bool = False
     decisions: Decisions | None = None
-    indexes: tuple[Known, ...] = ()  # that are asked
+    indexes: "tuple[Known, ...]" = ()  # that are asked
     clock: Clock | None = None  # of a run that has begun
     called: Callable[[Reading], pa.Table] | None = None  # what rows are called, if not as sources call them
 
@@ -54,7 +56,7 @@ class Inquiry:
             if (number := self.options.get(name)) is not None:
                 require_number(name, number, 1)
 
-    def asking(self, indexes: Sequence[Known]) -> Self:
+    def asking(self, indexes: "Sequence[Known]") -> Self:
         """The same with indexes that are asked, in a layer before all others.
 
         Raises:

@@ -6,7 +6,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -27,11 +27,13 @@ from nearsame.sources import Annotations, Part, TextFolder
 from nearsame.sources.folder_keys import of_positions
 from nearsame.sources.manifest import manifest
 from nearsame.sources.reading import Reading
-from nearsame.sources.revisits import Revisiting, require_archives, with_revisits
 from nearsame.sources.select import together
 from nearsame.sources.targets import with_own_targets
 from nearsame.stages.clusters.keepers import Decided
 from nearsame.stages.texts.page_text import PageTexts
+
+if TYPE_CHECKING:
+    from nearsame.sources.revisits import Revisiting
 
 __all__ = [
     "Choices", "Picked", "ReadRecords", "as_copied", "as_table", "chosen_of", "led_out", "records", "said_of",
@@ -205,6 +207,8 @@ def write(  # noqa: PLR0913, PLR0917  (what was decided about what, where it goe
     """
     reading = run.reading
     if choices.revisits:
+        from nearsame.sources.revisits import require_archives  # noqa: PLC0415  (of archives only)
+
         require_archives(reading.parts)
     unreadable = reading.unreadable if choices.drop_unreadable else {}
     verdict = Verdict(run.names, decided.rows, decided.witnesses, unreadable, reading.unread)
@@ -246,8 +250,10 @@ def as_copied(parts: Sequence[Part], *, copy_files: bool) -> Sequence[Part]:
     return with_own_targets([part.as_files() if isinstance(part, TextFolder) else part for part in parts])
 
 
-def _revisiting(run: Run, decided: Decided) -> list[Revisiting]:
+def _revisiting(run: Run, decided: Decided) -> "list[Revisiting]":
     """The parts, copied with revisits; a witness of the other side is in no copy."""
+    from nearsame.sources.revisits import with_revisits  # noqa: PLC0415  (of archives only)
+
     source, position = (run.names.origins.column(name).to_numpy() for name in ("source", "position"))
     first = len(run.reading.against)
     removed, witnesses = (
@@ -257,7 +263,7 @@ def _revisiting(run: Run, decided: Decided) -> list[Revisiting]:
     return with_revisits(run.reading.parts, removed, witnesses)
 
 
-def _with_revisits(copied: Sequence[Revisiting], decided: Decided) -> str:
+def _with_revisits(copied: "Sequence[Revisiting]", decided: Decided) -> str:
     """How many of the removed documents became revisits, and why others did not."""
     number, others = sum(len(part.origins) for part in copied), decided.rows.size
     line = f"{number:,} of {others:,} removed documents are revisits in kept/"

@@ -5,7 +5,7 @@
 """
 
 from functools import cached_property, partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from nearsame import computing
 from nearsame.answers.stats import NUM_LARGEST, Stats, compared_by
-from nearsame.arrow import Mask, Rows
+from nearsame.arrow import Mask, Rows, distinct
 from nearsame.clock import Clock
 from nearsame.dataclass import dataclass
 from nearsame.errors import ConfigError
@@ -23,7 +23,6 @@ from nearsame.flow.corpus import Question, State
 from nearsame.flow.evidence import PageEvidence, PageFacts
 from nearsame.flow.kept import Choices
 from nearsame.flow.layer_names import GUESSED
-from nearsame.flow.layers import Layers, Settled
 from nearsame.flow.one_file import write_one
 from nearsame.flow.runs import Run
 from nearsame.outputs import tables
@@ -36,6 +35,9 @@ from nearsame.stages.pairs.evidence import LISTS
 from nearsame.stages.pairs.expand import Listed, by_priority
 from nearsame.stages.pairs.join import JoinedPairs
 from nearsame.stages.pairs.measures import LARGEST, fraction_at_least
+
+if TYPE_CHECKING:
+    from nearsame.flow.layers import Layers, Settled
 
 __all__ = ["Removals"]
 
@@ -65,7 +67,7 @@ class Removals:
         return self.run.names
 
     @property
-    def layers(self) -> Layers | None:
+    def layers(self) -> "Layers | None":
         """What ran before the method, if anything did."""
         return self.run.layers
 
@@ -75,7 +77,7 @@ class Removals:
         return self.run.pages
 
     @cached_property
-    def settled(self) -> Settled | None:
+    def settled(self) -> "Settled | None":
         """All layers together, where there are several."""
         return None if self.layers is None else self.layers.settled(self.text)
 
@@ -201,7 +203,8 @@ class Removals:
     def counts(self) -> dict[str, Any]:
         """What statistics say of them."""
         exact, own = int(self.same_text.sum()), self.measured | self.by_method
-        keepers, sizes = np.unique(self.decided.witnesses, return_counts=True)
+        keepers, witnesses = distinct(self.decided.witnesses), np.sort(self.decided.witnesses)
+        sizes = np.searchsorted(witnesses, keepers, "right") - np.searchsorted(witnesses, keepers)
         first = np.lexsort((keepers, -sizes))[:NUM_LARGEST]
         ids = self.names.of(keepers[first])[0].to_pylist()
         counts: dict[str, Any] = {

@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager
 from dataclasses import field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -27,7 +27,6 @@ from nearsame.flow.arrays import Arrays
 from nearsame.flow.calls import with_call
 from nearsame.flow.corpus import State
 from nearsame.flow.evidence import PageFacts, sides
-from nearsame.flow.layers import Layers
 from nearsame.flow.page_reading import reading_settings
 from nearsame.installation import versions
 from nearsame.outputs import lists, tables
@@ -41,6 +40,9 @@ from nearsame.sources.reading import Reading
 from nearsame.sources.select import texts
 from nearsame.stages.pairs.expand import Listed
 from nearsame.stages.texts.page_text import TALLIES, PageTexts
+
+if TYPE_CHECKING:
+    from nearsame.flow.layers import Layers
 
 __all__ = ["Run", "inputs_of"]
 
@@ -58,7 +60,7 @@ class Run:
     settings: dict[str, Any]
     inputs: Inputs  # every file that was read
     pages: PageFacts | None = None  # what is known of documents as pages
-    layers: Layers | None = None  # what ran before the method
+    layers: "Layers | None" = None  # what ran before the method
     call: Mapping[str, Any] = field(default_factory=dict)  # what was asked, so that it can be asked again
     notes: tuple[str, ...] = ()  # what was found on the way that one must know
     called: pa.Table | None = None  # ORIGINS, where documents are not called by their places

@@ -23,7 +23,6 @@ from nearsame.dataclass import dataclass
 from nearsame.flow.arrays import Arrays
 from nearsame.flow.corpus import State
 from nearsame.flow.runs import Run
-from nearsame.flow.spelling import ShingleSpelling
 from nearsame.recipes.methods import Method, Shingled
 from nearsame.stages.clusters.keepers import Decided
 from nearsame.stages.features.boilerplate import CountMany
@@ -256,6 +255,8 @@ def _spelt(state: State[Arrays], part: int, trial: _Trial, number: int, texts: T
         return ""
     has_it = pairs.owners[pairs.shared & (pairs.places == part)]
     text = texts(pairs.rows[has_it[:1]])[0]
+    from nearsame.flow.spelling import ShingleSpelling  # noqa: PLC0415  (where something is to be said)
+
     spelling = ShingleSpelling(cast("Shingled", state.method), stage)
     return spelling.longest(text, pairs.items[trial.counts > number]) or ""
 

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from nearsame import computing
-from nearsame.arrow import Rows
+from nearsame.arrow import Rows, distinct
 from nearsame.dataclass import dataclass
 from nearsame.outputs.tables import RowNames
 
@@ -36,9 +36,9 @@ class Verdict:
         """The positions that go from a part, ascending; without `removed` only the unreadable."""
         gone = np.array(sorted(self.unreadable.get(part, ())), np.int64)
         if not removed:
-            return np.unique(gone)
+            return distinct(gone)
         source, position = self._removed
-        return np.union1d(gone, position[source == part])
+        return distinct(np.append(gone, position[source == part]))
 
     def columns(self, part: int) -> tuple[pa.Array, pa.Array, pa.Array]:
         """By position in a part: cluster, id of the witness, number of documents that it is the witness of."""

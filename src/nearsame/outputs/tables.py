@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from nearsame import computing, schemas
-from nearsame.arrow import Rows
+from nearsame.arrow import Rows, distinct, numbers
 
 __all__ = [
     "CLUSTERS",
@@ -107,7 +107,7 @@ class RowNames(NamedTuple):
     def _of(self, rows: Rows) -> pa.Table:
         if self.stretches is not None:
             rows = np.searchsorted(self.origins.column("row").to_numpy(), rows)
-        return computing.take(self.origins, pa.array(rows)).combine_chunks()
+        return computing.take(self.origins, numbers(rows)).combine_chunks()
 
     def of(self, rows: Rows) -> list[pa.Array]:
         """[id, source, row] columns of the given rows."""
@@ -139,9 +139,9 @@ def removed_table(
     columns = [
         *names.of(rows),
         *names.of(witnesses),
-        pa.array(similarity),
+        numbers(similarity),
         measures,
-        pa.array(witnesses),
+        numbers(witnesses),
     ]
     return pa.Table.from_arrays(columns, schema=REMOVED)
 
@@ -154,7 +154,7 @@ def clusters_table(
     more: Mapping[str, pa.Array] | None = None,
 ) -> pa.Table:
     """Keepers and the documents that they witness, cluster by cluster, the keeper first; `more` is about the others."""
-    keepers = np.unique(witnesses)
+    keepers = distinct(witnesses)
     members = np.concatenate([keepers, rows])
     clusters = np.concatenate([keepers, witnesses])
     likeness = np.concatenate([np.ones(keepers.size), similarity])
@@ -162,13 +162,15 @@ def clusters_table(
     roles = np.where(members == clusters, "keeper", "removed")[order]
     columns = [
         *names.of(members[order]),
-        pa.array(clusters[order]),
-        pa.array(roles, pa.string()),
-        pa.array(likeness[order]),
+        numbers(clusters[order]),
+        pa.array(roles.tolist(), pa.string()),
+        numbers(likeness[order]),
     ]
     table = pa.Table.from_arrays(columns, schema=CLUSTERS)
+    if not more:
+        return table
     place = pa.array(order - keepers.size, mask=order < keepers.size)  # null: a keeper, of which there is no more
-    return extended(table, {name: computing.take(values, place) for name, values in (more or {}).items()})
+    return extended(table, {name: computing.take(values, place) for name, values in more.items()})
 
 
 def extended(table: pa.Table, columns: Mapping[str, pa.Array]) -> pa.Table:
@@ -180,7 +182,7 @@ def extended(table: pa.Table, columns: Mapping[str, pa.Array]) -> pa.Table:
 
 def pairs_table(names: RowNames, a: Rows, b: Rows, similarity: npt.NDArray[np.float64], measures: pa.Array) -> pa.Table:
     """PAIRS of rows, each named by its id, its source and its position."""
-    columns = [*names.of(a), *names.of(b), pa.array(similarity), measures]
+    columns = [*names.of(a), *names.of(b), numbers(similarity), measures]
     return pa.Table.from_arrays(columns, schema=PAIRS)
 
 
@@ -188,7 +190,7 @@ def mask_table(gone: Mapping[int, Rows]) -> pa.Table:
     """MASK of what goes, by part."""
     parts = np.repeat(np.fromiter(gone, np.int32), [rows.size for rows in gone.values()])
     rows = np.concatenate([np.zeros(0, np.int64), *gone.values()])
-    return pa.Table.from_arrays([pa.array(parts), pa.array(rows)], schema=MASK)
+    return pa.Table.from_arrays([pa.array(parts), numbers(rows)], schema=MASK)
 
 
 def widened(table: pa.Table, columns: Mapping[str, npt.NDArray[np.float64]]) -> pa.Table:

@@ -7,33 +7,27 @@
 """
 
 import inspect
-import textwrap
 from collections.abc import Callable, Mapping
-from typing import Annotated, Any, Unpack, get_args, get_origin, is_typeddict
-
-from nearsame.dataclass import dataclass
+from typing import Annotated, Any, NamedTuple, Unpack, get_args, get_origin, is_typeddict
 
 __all__ = ["Default", "Doc", "SharedOption", "changed_options", "shared_options", "whole_doc", "whole_signature"]
 
 _WIDTH = 112  # of a docstring's line, without the indentation that `help` adds
 
 
-@dataclass(frozen=True)
-class Doc:
+class Doc(NamedTuple):
     """What an option means."""
 
     text: str
 
 
-@dataclass(frozen=True)
-class Default:
+class Default(NamedTuple):
     """What an option is that is left out, where that is not None."""
 
     value: Any
 
 
-@dataclass(frozen=True)
-class SharedOption:
+class SharedOption(NamedTuple):
     """An option as it was declared; one without a meaning is a setting of a recipe, which says and checks it."""
 
     kind: Any
@@ -118,9 +112,7 @@ def whole_doc(doc: str | None, shared: Mapping[str, SharedOption]) -> str | None
         line
         for name, option in shared.items()
         if option.meaning is not None
-        for line in textwrap.wrap(
-            f"{name}: {option.meaning}", _WIDTH, initial_indent="    ", subsequent_indent="        "
-        )
+        for line in _folded(f"    {name}: {option.meaning}")
     ]
     sections = inspect.cleandoc(doc).split("\n\n")
     at = next((at for at, section in enumerate(sections) if section.startswith("Args:")), None)
@@ -129,6 +121,16 @@ def whole_doc(doc: str | None, shared: Mapping[str, SharedOption]) -> str | None
         sections.insert(at, "Args:")
     sections[at] = "\n".join((sections[at], *lines))
     return "\n\n".join(sections)
+
+
+def _folded(text: str) -> list[str]:
+    """A text in lines that are not too long, as `textwrap` has them, which takes ten times as long."""
+    lines = [""]
+    for word in text.split(" "):
+        if len(lines[-1]) + len(word) > _WIDTH:
+            lines.append("        ")
+        lines[-1] += f"{word} "
+    return [line.rstrip() for line in lines]
 
 
 _AFTER_ARGUMENTS = ("Returns:", "Yields:", "Raises:", "Example:")

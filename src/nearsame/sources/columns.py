@@ -17,7 +17,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from nearsame import computing
-from nearsame.arrow import ints
+from nearsame.arrow import ints, numbers
 from nearsame.errors import ColumnError
 from nearsame.kernels import decimals
 from nearsame.schemas import BESIDE, CODES, ITEMS, ORDER, RECORDS, VECTORS
@@ -217,7 +217,7 @@ def assemble(  # noqa: PLR0913  (a column each)
 ) -> pa.RecordBatch:
     """A RECORDS batch from its columns."""
     fields = [RECORDS.field("position"), RECORDS.field("id")]
-    values = [pa.array(positions, pa.int64()), pa.nulls(len(positions), pa.string()) if ids is None else ids]
+    values = [numbers(positions), pa.nulls(len(positions), pa.string()) if ids is None else ids]
     content = (
         (VECTORS.field("vector"), vectors), (CODES.field("code"), codes), (ITEMS.field("items"), items),
         (RECORDS.field("text"), texts),

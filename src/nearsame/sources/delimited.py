@@ -44,6 +44,8 @@ _CONTROLS = frozenset(range(32)) - frozenset(b"\t\n\r\f\v")
 class Delimited(FilePart):
     """A file of comma-separated values, or of tab-separated ones."""
 
+    encoded = True
+
     delimiter: str = ","
 
     def read(self, columns: Columns, skip: Skip) -> Iterator[pa.RecordBatch]:

@@ -69,6 +69,8 @@ class _Plan:
 class JsonLines(FilePart):
     """A file of JSON lines, or standard input."""
 
+    encoded = True
+
     def read(self, columns: Columns, skip: Skip) -> Iterator[pa.RecordBatch]:
         """The readable records, in order, as RECORDS batches of about BATCH_BYTES of text."""
         skip = self.by_encoding(skip)

@@ -45,6 +45,7 @@ class FilePart:
     stamp: tuple[Any, ...] = field(default=(), repr=False)
 
     pages: ClassVar[bool] = False
+    encoded: ClassVar[bool] = False  # whether all of it is text in one encoding
 
     @abstractmethod
     def copy(

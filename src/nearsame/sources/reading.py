@@ -16,6 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from nearsame import computing, schemas
+from nearsame.arrow import numbers
 from nearsame.clock import Progress, Silent
 from nearsame.dataclass import dataclass
 from nearsame.errors import ColumnError, SourceError
@@ -227,9 +228,9 @@ class Reading:
     def _number(self, source: int, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Give the records their rows."""
         batch, orders, beside = apart(batch)
-        rows = pa.array(np.arange(self.num_documents, self.num_documents + len(batch)))
+        rows = numbers(np.arange(self.num_documents, self.num_documents + len(batch)))
         self.num_documents += len(batch)
-        sources = pa.array(np.full(len(batch), source, np.int32))
+        sources = numbers(np.full(len(batch), source, np.int32))
         self._origins.append(
             pa.RecordBatch.from_arrays(
                 [rows, sources, batch.column("position"), batch.column("id")], schema=schemas.ORIGINS

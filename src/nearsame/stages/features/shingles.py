@@ -140,7 +140,7 @@ class SetRoom:
         """The FEATURES batch; the sets are copied out of the roomy buffer, when the scratch is gone."""
         del self.words, self.counts
         items = arrow.items(self.items[: self.ends[-1]].copy(), self.ends)
-        return pa.RecordBatch.from_arrays([*raw, *map(pa.array, self.about), items], schema=schemas.FEATURES)
+        return pa.RecordBatch.from_arrays([*raw, *map(arrow.numbers, self.about), items], schema=schemas.FEATURES)
 
     def counted(self, features: pa.RecordBatch, letters: pa.Array | None = None) -> pa.RecordBatch:
         """LETTERED: how often each item of the sets occurs, and behind that the letters of the texts."""

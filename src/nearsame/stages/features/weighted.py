@@ -149,7 +149,7 @@ class _Room:
             hashes = arrow.items(item_hashes.ravel(), self.ends * words.shape[1])
         columns = [
             *raw,
-            pa.array(self.num_tokens),
+            arrow.numbers(self.num_tokens),
             arrow.items(items, self.ends),
             times,
             hashes,

@@ -337,7 +337,9 @@ class KeyRoom(NamedTuple):
     def batch(self, filled: int) -> pa.RecordBatch:
         """KEYS: as many as were written."""
         columns = (self.keys.view(np.int64), *self[1:])
-        return pa.RecordBatch.from_arrays([pa.array(column[:filled].copy()) for column in columns], schema=schemas.KEYS)
+        return pa.RecordBatch.from_arrays(
+            [arrow.numbers(column[:filled].copy()) for column in columns], schema=schemas.KEYS
+        )
 
 
 def counted(

@@ -14,7 +14,7 @@ __all__ = ["keys_of_sketches", "unordered"]
 def unordered(keys: UInt64s, rows: Int64s) -> pa.RecordBatch:
     """KEYS of rows, a key for each entry."""
     columns = (keys.view(np.int64), rows, np.full(rows.size, -1, np.int32), np.ones(rows.size, np.uint8))
-    return pa.RecordBatch.from_arrays([pa.array(column) for column in columns], schema=schemas.KEYS)
+    return pa.RecordBatch.from_arrays([arrow.numbers(column) for column in columns], schema=schemas.KEYS)
 
 
 def keys_of_sketches(

@@ -156,7 +156,7 @@ class PartnersStage:
                 documents, lent, audited, self.bound, self.most, num_partners, hits, touched, out
             )
             if filled >= 0:
-                columns = [pa.array(column[:filled]) for column in out]
+                columns = [arrow.numbers(column[:filled]) for column in out]
                 return pa.RecordBatch.from_arrays(columns, schema=PARTNERS), compared
             room *= 8
 
@@ -184,5 +184,5 @@ class VectorPartners:
                 documents, audited, self.bound.p, self.bound.q, self.most, num_partners, out
             )
             if filled >= 0:
-                return pa.RecordBatch.from_arrays([pa.array(column[:filled]) for column in out], schema=PARTNERS)
+                return pa.RecordBatch.from_arrays([arrow.numbers(column[:filled]) for column in out], schema=PARTNERS)
             room *= 8

@@ -63,7 +63,7 @@ class SimHashCodes:
         sets = np.empty((2, len(batch)), np.int64)
         digest_sets(items, offsets, sets)
         about = [batch.column(name) for name in ("row", "text_bytes", "digest_a", "digest_b", "num_tokens")]
-        columns = [*about, *map(pa.array, sets), arrow.items(items, offsets)]
+        columns = [*about, *map(arrow.numbers, sets), arrow.items(items, offsets)]
         return pa.RecordBatch.from_arrays(columns, schema=schemas.FEATURES)
 
     def weights(self, batch: pa.RecordBatch) -> arrow.Lists | None:

@@ -26,7 +26,8 @@ class Texts:
         column = batch.column("text")
         texts = arrow.strings(column)
         about = [
-            pa.array(part) for part in (np.diff(texts.offsets), *digest_texts(texts.data, texts.offsets, self.seed))
+            arrow.numbers(part)
+            for part in (np.diff(texts.offsets), *digest_texts(texts.data, texts.offsets, self.seed))
         ]
         if self.nfkc or self.strip_accents:
             column = _kept(normalise(column, nfkc=self.nfkc, strip_accents=self.strip_accents), column, texts)
