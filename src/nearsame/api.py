@@ -323,7 +323,7 @@ def _prepared(sides: tuple[Any, Any], asked: Inquiry) -> Run:
     return Run(reading, state, clock, settings, inputs, pages, first_layers, call, tuple(notes))
 
 
-def _known_by(indexes: dict[str, Part], compared_by: Method | None) -> "list[Known]":
+def _known_by(indexes: dict[str, Memory], compared_by: Method | None) -> "list[Known]":
     """What indexes that keep no texts are asked."""
     if not indexes:
         return []

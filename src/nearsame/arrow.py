@@ -98,7 +98,8 @@ def distinct(values: "npt.NDArray[_T]") -> "npt.NDArray[_T]":
         [1, 2]
     """
     ordered = np.sort(values)
-    return ordered[np.append(True, ordered[1:] != ordered[:-1])[: ordered.size]]
+    is_first = np.append(True, ordered[1:] != ordered[:-1])
+    return ordered.compress(is_first[: ordered.size])
 
 
 def ints(column: pa.Array) -> Any:

@@ -121,7 +121,7 @@ class _Init:
         )
         written = vars(twin)["__init__"]
         written.__qualname__ = f"{cls.__qualname__}.__init__"
-        cls.__init__ = written
+        setattr(cls, "__init__", written)  # noqa: B010  (mypy takes an assignment for one to an instance)
         return written
 
 

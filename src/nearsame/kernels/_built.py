@@ -18,10 +18,9 @@ import struct
 import sys
 import weakref
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from types import FunctionType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -63,8 +62,7 @@ _NUMBERS: dict[type, str] = {int: "i8", bool: "b1", float: "f8", np.bool_: "b1"}
 }
 
 
-@dataclass(frozen=True)
-class BuiltKernel:
+class BuiltKernel(NamedTuple):
     """A kernel for arguments of certain kinds.
 
     Attributes:
@@ -85,8 +83,7 @@ class BuiltKernel:
 _Ready = tuple[BuiltKernel, Any, list[int], list[int]]
 
 
-@dataclass(frozen=True)
-class Library:
+class Library(NamedTuple):
     """A library that is loaded, and what it holds: entries by the kernel's name and the kinds of its arguments."""
 
     code: ctypes.CDLL
@@ -100,8 +97,18 @@ def digest(data: bytes) -> str:
 
 def digest_of_sources() -> str:
     """What the kernels' sources are known by."""
-    paths = [path for path in Path(__file__).parent.iterdir() if path.suffix in {".py", ".ll", ".txt", ".npz"}]
-    return digest(b"".join(path.name.encode() + b"\0" + path.read_bytes() + b"\0" for path in sorted(paths)))
+    folder = os.path.dirname(__file__)  # noqa: PTH120  (a Path for each file takes longer than to read it)
+    files = os.listdir(folder)  # noqa: PTH208  (likewise)
+    names = sorted(name for name in files if name.endswith((".py", ".ll", ".txt", ".npz")))
+    return digest(b"".join(name.encode() + b"\0" + _content(f"{folder}/{name}") + b"\0" for name in names))
+
+
+def _content(path: str) -> bytes:
+    file = os.open(path, os.O_RDONLY)
+    try:
+        return b"".join(iter(functools.partial(os.read, file, 1 << 20), b""))
+    finally:
+        os.close(file)
 
 
 def library(folder: Path = FOLDER) -> Library | None:

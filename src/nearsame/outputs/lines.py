@@ -7,6 +7,7 @@
 import os
 import re
 import sys
+from contextlib import suppress
 from typing import TextIO
 
 __all__ = ["cells", "columns", "cropped", "is_plain", "wrapped"]
@@ -27,10 +28,9 @@ def columns() -> int:
     if asked.isdecimal() and int(asked):
         return int(asked)
     for stream in (sys.__stdin__, sys.__stdout__, sys.__stderr__):
-        try:
-            return os.get_terminal_size(stream.fileno()).columns or _USUAL
-        except (AttributeError, ValueError, OSError):  # None, closed, no terminal
-            continue
+        with suppress(ValueError, OSError):  # it is closed, or no terminal
+            if stream is not None:
+                return os.get_terminal_size(stream.fileno()).columns or _USUAL
     return _USUAL
 
 
