@@ -41,7 +41,7 @@ class _Answer(InNotebooks):
         return dataclasses.asdict(self)  # type: ignore[call-overload, no-any-return]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Match(_Answer):
     """A document of the index that resembles the one that was asked about.
 
@@ -105,7 +105,7 @@ class Matches(list[Match], InNotebooks):
         return {"matches": [match.record() for match in self], "complete": self.complete, **told}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Added(_Answer):
     """What became of a document that was to be added.
 
@@ -128,7 +128,7 @@ class Added(_Answer):
         return in_a_line("Added", self.id, self.status, counted(self.matches, "match") if self.matches else "")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Entry(_Answer):
     """What the index has of a document.
 
@@ -160,7 +160,7 @@ class Entry(_Answer):
         return in_a_line("Entry", self.id, features, text)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Group(_Answer):
     """A document and those that were found to resemble it.
 
@@ -178,7 +178,7 @@ class Group(_Answer):
         return in_a_line("Group", self.id, counted(self.size, "document"))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Likeness(_Answer):
     """Two documents of an index, compared.
 
@@ -208,7 +208,7 @@ class Likeness(_Answer):
         return f"Likeness({', '.join([verdict, *filter(None, [value]), *self.found_by])})"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class IndexStats(_Answer):
     """What there is to know of an index without looking through it.
 
