@@ -1,5 +1,6 @@
 """What a command loads: nothing that it does not use."""
 
+import gc
 import json
 import os
 import subprocess
@@ -7,6 +8,7 @@ import sys
 
 import pytest
 
+from nearsame.cli import main
 from nearsame.kernels._jit import is_built
 from tests.cli.commands import documents, write_jsonl
 
@@ -104,6 +106,20 @@ def test_what_writes_no_parquet_loads_nothing_of_it(name, folder, tmp_path):
     """Nor the file systems of clouds, which come with it."""
     modules, _ = needed(name, folder, tmp_path)
     assert set() == {"pyarrow.parquet", "pyarrow.fs"} & set(modules)
+
+
+def test_a_command_runs_behind_a_frame_with_room_for_all_others(monkeypatch):
+    """Otherwise imports take memory for their frames and give it back nine hundred times."""
+    sizes = []
+    monkeypatch.setattr(main.commands, "main", lambda: sizes.append(sys._getframe(1).f_code.co_stacksize))
+    monkeypatch.setattr(main.signal, "signal", lambda *_: None)
+    monkeypatch.setattr(sys, "meta_path", [*sys.meta_path])
+    before = gc.get_threshold()
+    try:
+        main.main()
+    finally:
+        gc.set_threshold(*before)
+    assert [True] == [size > 30_000 for size in sizes]
 
 
 @pytest.mark.parametrize("name", ["dedup", "pairs"])
