@@ -11,9 +11,9 @@ import re
 
 __all__ = ["lacks_bars", "printable", "printable_json", "shortened", "without_halves"]
 
-_OBEYED = re.compile("[\0-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u206f\ud800-\udfff\ufff9-\ufffb]")
+_OBEYED = "[\0-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u206f\ud800-\udfff\ufff9-\ufffb]"
 
-_HALVES = re.compile("[\ud800-\udfff]")
+_HALVES = "[\ud800-\udfff]"
 
 
 def printable(text: str, *, lines: bool = False) -> str:
@@ -27,7 +27,9 @@ def printable(text: str, *, lines: bool = False) -> str:
         >>> printable("a\x1b[31mb\u202e")
         'a\\x1b[31mb\\u202e'
     """
-    return _OBEYED.sub(lambda match: "\n" if lines and match[0] == "\n" else _escaped(match[0]), text)
+    if text.isascii() and text.isprintable():
+        return text
+    return re.sub(_OBEYED, lambda match: "\n" if lines and match[0] == "\n" else _escaped(match[0]), text)
 
 
 def lacks_bars(encoding: str | None) -> bool:
@@ -41,7 +43,7 @@ def lacks_bars(encoding: str | None) -> bool:
 
 def printable_json(text: str) -> str:
     """JSON of the same value, in whose strings nothing is left that a terminal would obey."""
-    return _OBEYED.sub(lambda match: match[0] if match[0] == "\n" else json.dumps(match[0])[1:-1], text)
+    return re.sub(_OBEYED, lambda match: match[0] if match[0] == "\n" else json.dumps(match[0])[1:-1], text)
 
 
 def without_halves(text: str) -> str:
@@ -51,7 +53,7 @@ def without_halves(text: str) -> str:
         >>> without_halves("a\ud800b") == "a\ufffdb"
         True
     """
-    return _HALVES.sub("\ufffd", text)
+    return re.sub(_HALVES, "\ufffd", text)
 
 
 def _escaped(char: str) -> str:

@@ -12,7 +12,7 @@ from nearsame.installation import install_command
 
 __all__ = ["PassedOver", "converter_of", "kind_of"]
 
-_ENDING = re.compile(r"(?:\.[a-z0-9]{1,10}){1,2}")  # anything else is a name, not a kind
+_ENDING = r"(?:\.[a-z0-9]{1,10}){1,2}"  # anything else is a name, not a kind
 _MOST_KINDS = 8
 _CONVERTERS = {
     ".doc": "soffice --convert-to txt", ".docx": "pandoc", ".epub": "pandoc", ".ipynb": "jupyter nbconvert",
@@ -85,4 +85,4 @@ def kind_of(name: str) -> str:
     if not path.suffix:
         return "without an ending"
     inner = path.with_suffix("").suffix if path.suffix in COMPRESSIONS else ""
-    return f"{inner}{path.suffix}" if _ENDING.fullmatch(f"{inner}{path.suffix}") else "with other endings"
+    return f"{inner}{path.suffix}" if re.fullmatch(_ENDING, f"{inner}{path.suffix}") else "with other endings"

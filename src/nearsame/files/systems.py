@@ -46,12 +46,11 @@ _CANNOT_BE = (TypeError, AttributeError, LookupError, NameError, AssertionError,
 _OF_A_NETWORK = {
     errno.ECONNREFUSED, errno.ECONNRESET, errno.EHOSTUNREACH, errno.ENETUNREACH, errno.ETIMEDOUT,
 }  # fmt: skip
-_NO_BUCKET = re.compile(
-    r"NoSuchBucket|HeadBucket operation: Not Found|(bucket|container) (does not|doesn't) exist|"
-    r"no such (bucket|container)",
-    re.IGNORECASE,
+_NO_BUCKET = (
+    r"(?i)NoSuchBucket|HeadBucket operation: Not Found|(bucket|container) (does not|doesn't) exist|"
+    r"no such (bucket|container)"
 )
-_SYSTEM_SAID = re.compile(r"\[Errno -?\d+\] ([\w ]+)")
+_SYSTEM_SAID = r"\[Errno -?\d+\] ([\w ]+)"
 _SERVER = "Check the URL, and that the server can be reached."
 _STAMP_KEYS = ("size", "mtime", "LastModified", "last_modified", "ETag", "etag", "created", "CRC")
 
@@ -211,7 +210,7 @@ def _remote(url: str, error: BaseException) -> SourceError:
     """What a remote file system has raised: kinds of its own, and what Python raises where an address lacks a part."""
     if isinstance(error, _CANNOT_BE) or type(error) is ValueError:
         return _no_address(url)
-    if _NO_BUCKET.search(str(error)):
+    if re.search(_NO_BUCKET, str(error)):
         return SourceError(
             f"{url}: there is no bucket {url.rpartition('://')[2].partition('/')[0]}", hint="Check its name."
         )
@@ -221,7 +220,7 @@ def _remote(url: str, error: BaseException) -> SourceError:
     if (status := getattr(error, "status", None)) is not None:
         return SourceError(f"{url}: the server answered {status} ({getattr(error, 'message', '')})", hint=_SERVER)
     number = getattr(error, "errno", None)
-    said = _SYSTEM_SAID.findall(str(error))
+    said = re.findall(_SYSTEM_SAID, str(error))
     if number is not None and number > 0:
         said = [os.strerror(number)]
     unreachable = isinstance(error, (ConnectionError, TimeoutError)) or number is None or number in _OF_A_NETWORK

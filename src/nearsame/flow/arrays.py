@@ -8,7 +8,7 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import field, replace
 from functools import cached_property, partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -33,9 +33,11 @@ from nearsame.stages.clusters.apart import Apart, with_copies
 from nearsame.stages.clusters.keepers import NOBODY, Decided, inherit
 from nearsame.stages.clusters.policies import CHOSEN, Keep, Order, chosen_first, ranks, readable
 from nearsame.stages.features.document_facts import About, CountEntries, CountRows, Describe
-from nearsame.stages.features.host_boilerplate import Hosts
 from nearsame.stages.pairs.evidence import hosts
 from nearsame.stages.texts.page_text import PageTexts
+
+if TYPE_CHECKING:
+    from nearsame.stages.features.host_boilerplate import Hosts
 
 __all__ = ["HOST", "Arrays", "groups_of", "names_of", "placed", "require_host"]
 
@@ -117,7 +119,7 @@ class Arrays:
         """By document of the `against` side the first copy that was told apart from it."""
         return {} if self.decided is None else self.decided.stand_ins(self.known)
 
-    def hosts_by(self, share: float) -> Callable[[], Hosts]:
+    def hosts_by(self, share: float) -> "Callable[[], Hosts]":
         """What gives the hosts of all documents once these have been read.
 
         Raises:
@@ -128,7 +130,9 @@ class Arrays:
             raise ConfigError(f"{asked}, but only texts are read here", hint="Leave it out.")
         return lambda: self._hosts(asked)
 
-    def _hosts(self, asked: str) -> Hosts:
+    def _hosts(self, asked: str) -> "Hosts":
+        from nearsame.stages.features.host_boilerplate import Hosts  # noqa: PLC0415  (few methods ask for hosts)
+
         column = self.reading.columns.beside[0]
         by_document = hosts(self.reading.beside(column).combine_chunks()).dictionary_encode()
         names: list[str] = by_document.dictionary.to_pylist()

@@ -14,7 +14,7 @@ import numpy as np
 from nearsame import arrow, schemas
 from nearsame.clock import Clock
 from nearsame.engines.base import Engine, Stage
-from nearsame.flow.corpus import NOTHING_DROPPED, Corpus, Dropped, DroppedOfHost
+from nearsame.flow.corpus import Corpus, Dropped, DroppedOfHost
 from nearsame.kernels.boilerplate import Slots
 from nearsame.recipes.methods import Method
 from nearsame.stages.features import host_boilerplate
@@ -23,7 +23,7 @@ from nearsame.stages.features.document_facts import CountBare
 from nearsame.stages.features.host_boilerplate import ByHost, HostBoilerplate, HostCounts, Hosts, WithoutHostBoilerplate
 from nearsame.stages.keys.prefix import CountItems, plan_counting
 
-__all__ = ["drops_boilerplate", "hosts_for", "without_boilerplate"]
+__all__ = ["hosts_for", "without_boilerplate"]
 
 
 def hosts_for(corpus: Corpus, method: Method) -> Callable[[], Hosts] | None:
@@ -36,17 +36,10 @@ def hosts_for(corpus: Corpus, method: Method) -> Callable[[], Hosts] | None:
     return None if share is None else corpus.hosts_by(float(share))
 
 
-def drops_boilerplate(method: Method) -> bool:
-    """Whether a method compares what is left without some."""
-    return any(method.get(name) is not None for name in ("drop_boilerplate", "boilerplate_per_host"))
-
-
 def without_boilerplate(
     features: Any, corpus: Corpus, method: Method, clock: Clock, all_hosts: Callable[[], Hosts] | None
 ) -> tuple[Any, Dropped]:
     """The features without what is to be dropped, and what that was."""
-    if not drops_boilerplate(method):
-        return features, NOTHING_DROPPED
     most, share = method.get("drop_boilerplate"), method.get("boilerplate_per_host")
     engine = corpus.engine
     output = schemas.LETTERED if method.weighs_items else schemas.FEATURES

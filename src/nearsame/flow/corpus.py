@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Generic, Literal, NamedTuple, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, Protocol, Self, TypeVar
 
 import pyarrow as pa
 
@@ -23,9 +23,11 @@ from nearsame.stages.clusters.components import Connected
 from nearsame.stages.clusters.keepers import Greedy
 from nearsame.stages.clusters.policies import Keep, Order
 from nearsame.stages.features.frequencies import FrequencyTable
-from nearsame.stages.features.host_boilerplate import Hosts
 from nearsame.stages.pairs.join import AllPairs
 from nearsame.stages.pairs.linking import Linking
+
+if TYPE_CHECKING:
+    from nearsame.stages.features.host_boilerplate import Hosts
 
 __all__ = ["NOTHING_DROPPED", "Corpus", "Dropped", "DroppedOfHost", "Met", "Question", "State"]
 
@@ -138,7 +140,7 @@ class Corpus(Protocol):
     def notes(self) -> tuple[str, ...]:
         """What one must know of the documents and their order."""
 
-    def hosts_by(self, share: float) -> Callable[[], Hosts]:
+    def hosts_by(self, share: float) -> "Callable[[], Hosts]":
         """What gives the hosts of all documents once these have been read.
 
         Args:

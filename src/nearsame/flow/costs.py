@@ -24,7 +24,6 @@ from nearsame.kernels.buckets import Meeting
 from nearsame.recipes.counterparts import asked_for, coded_join, exact_join, hashed_join
 from nearsame.recipes.methods import Method, Shingled
 from nearsame.shares import percent
-from nearsame.stages.features.boilerplate import CountThese
 from nearsame.stages.features.shingles import ShingleSets
 from nearsame.stages.keys.curves import within_distance
 from nearsame.stages.pairs.estimate import Foresight, most_work
@@ -183,6 +182,7 @@ def _causes(run: Run) -> list[_Cause]:
         if len(row_of_item) == _NAMED:
             break
     from nearsame.flow.spelling import ShingleSpelling  # noqa: PLC0415  (where something is to be said)
+    from nearsame.stages.features.boilerplate import CountThese  # noqa: PLC0415  (likewise)
 
     items = np.array(sorted(row_of_item), np.uint64)
     spelling = ShingleSpelling(cast("Shingled", run.state.method), stage)

@@ -16,8 +16,7 @@ from nearsame.arrow import Rows
 from nearsame.clock import Clock
 from nearsame.engines.base import Stage
 from nearsame.flow.arrays import Arrays
-from nearsame.flow.boilerplate import drops_boilerplate, hosts_for, without_boilerplate
-from nearsame.flow.corpus import Corpus, Dropped, Met, Question, State
+from nearsame.flow.corpus import NOTHING_DROPPED, Corpus, Dropped, Met, Question, State
 from nearsame.flow.steps import Steps, steps
 from nearsame.recipes.methods import Method
 from nearsame.stages.clusters.policies import order_of
@@ -50,18 +49,26 @@ def prepare(
 
 def featured(corpus: Corpus, method: Method, step: Steps, clock: Clock) -> tuple[Any, Any, Dropped]:
     """What all documents are compared by: (features, the frequencies that weigh them, what was dropped)."""
-    hosts = hosts_for(corpus, method)
+    if not method.drops_boilerplate:
+        with clock("features", corpus.size_bytes):
+            flow, frequencies = _weighed(_mapped(corpus, method, step), corpus, method, step)
+            return corpus.kept(flow, "features"), frequencies, NOTHING_DROPPED
+    from nearsame.flow import boilerplate  # noqa: PLC0415  (which few methods drop)
+
+    frequencies, hosts = None, boilerplate.hosts_for(corpus, method)
     with clock("features", corpus.size_bytes):
-        flow, frequencies = corpus.engine.map(corpus.load(method, step), *step.features), None
-        if not drops_boilerplate(method):
-            flow, frequencies = _weighed(flow, corpus, method, step)
-        features = corpus.kept(flow, "features")
-    features, dropped = without_boilerplate(features, corpus, method, clock, hosts)
-    if step.weigh and drops_boilerplate(method):  # what is dropped weighs nothing
+        features = corpus.kept(_mapped(corpus, method, step), "features")
+    features, dropped = boilerplate.without_boilerplate(features, corpus, method, clock, hosts)
+    if step.weigh:  # what is dropped weighs nothing
         with clock("weights"):
             flow, frequencies = _weighed(features, corpus, method, step)
             features = corpus.kept(flow)
     return features, frequencies, dropped
+
+
+def _mapped(corpus: Corpus, method: Method, step: Steps) -> Any:
+    """A flow of the features of all documents."""
+    return corpus.engine.map(corpus.load(method, step), *step.features)
 
 
 def _weighed(features: Any, corpus: Corpus, method: Method, step: Steps) -> tuple[Any, Any]:

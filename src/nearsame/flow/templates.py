@@ -25,7 +25,6 @@ from nearsame.flow.corpus import State
 from nearsame.flow.runs import Run
 from nearsame.recipes.methods import Method, Shingled
 from nearsame.stages.clusters.keepers import Decided
-from nearsame.stages.features.boilerplate import CountMany
 from nearsame.stages.features.shingles import ShingleSets
 
 __all__ = ["looked_for", "warnings"]
@@ -206,6 +205,8 @@ class _Trial:
     def of(cls, state: State[Arrays], pairs: _Pairs, times: float) -> "_Trial":
         """With everything counted."""
         weights = np.bincount(state.corpus.best, minlength=state.corpus.best.size)
+        from nearsame.stages.features.boilerplate import CountMany  # noqa: PLC0415  (where there is something to try)
+
         counts = state.corpus.engine.fold(state.leaders, CountMany(pairs.items, weights)) * times
         return cls(pairs, counts, times, float(state.method.least), state.method.measure)
 

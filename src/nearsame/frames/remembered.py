@@ -16,7 +16,6 @@ from nearsame.engines.spark.places import HadoopPlace, place_at
 from nearsame.engines.spark.stored import stamps, whole
 from nearsame.engines.spark.verbs import Verbs
 from nearsame.errors import ConfigError, SourceError
-from nearsame.flow.boilerplate import drops_boilerplate
 from nearsame.flow.identities import identity_of
 from nearsame.flow.steps import steps
 from nearsame.frames.corpus import Frames
@@ -75,7 +74,7 @@ def about(method: Method, keep: Keep, columns: Columns, group_by: str | None) ->
     Raises:
         ConfigError: They depend on all documents together.
     """
-    if steps(method).weigh is not None or drops_boilerplate(method):
+    if steps(method).weigh is not None or method.drops_boilerplate:
         message = f"{method.name} weighs or drops shingles by all documents of a run, so its features are of no other"
         raise ConfigError(message, hint="Compare with the documents in kept/.")
     known = {**identity_of(method, keep, columns.of_side(against=False)), "group_by": group_by}

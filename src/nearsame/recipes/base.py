@@ -120,6 +120,11 @@ class Recipe(Declared):
         return False
 
     @property
+    def drops_boilerplate(self) -> bool:
+        """Whether what is left without some is compared."""
+        return any(getattr(self, name, None) is not None for name in ("drop_boilerplate", "boilerplate_per_host"))
+
+    @property
     def for_texts(self) -> list[str]:
         """The settings that were made and do nothing to ready items."""
         return []

@@ -23,7 +23,7 @@ _ENDINGS = (*_FORMATS, *(form + packed for form in _FORMATS for packed in COMPRE
 _LONGEST_ENDING = max(map(len, _ENDINGS))
 _LONGEST = 4096  # characters of a path
 _MOST_LOOKED_UP = 1000
-_IN_A_STORE = re.compile(r"(?!https?:)[a-z][a-z0-9+.:-]+://\S{1,4000}")  # of the web are also URLs that mean a text
+_IN_A_STORE = r"(?!https?:)[a-z][a-z0-9+.:-]+://\S{1,4000}"  # of the web are also URLs that mean a text
 _HINT = (
     'Give files as a tuple, ("a.jsonl", "b.jsonl"), or a list of Paths;'
     ' give texts that read like names as records, [{"text": "a.jsonl"}].'
@@ -61,7 +61,7 @@ def require_texts(texts: Sequence[str | None], *, are_urls: bool = False, what: 
 
 
 def _reads_like_a_file(text: str) -> bool:
-    return _ends_like_a_file(text) or _is_there(text) or _IN_A_STORE.fullmatch(text) is not None
+    return _ends_like_a_file(text) or _is_there(text) or re.fullmatch(_IN_A_STORE, text) is not None
 
 
 def _is_a_file_there(text: str) -> bool:

@@ -24,7 +24,6 @@ from nearsame.arrow import Rows
 from nearsame.clock import Progress
 from nearsame.dataclass import dataclass
 from nearsame.errors import TooManyPairsError
-from nearsame.flow.boilerplate import drops_boilerplate
 from nearsame.recipes.choices import Extract
 from nearsame.recipes.counterparts import as_codes, exact_question
 from nearsame.recipes.methods import Containment, Cosine, Jaccard, Method, SimHash
@@ -201,7 +200,7 @@ def _settings(shingles: Mapping[str, Any], texts: Mapping[Extract | None, pa.Tab
     ways_of_codes: tuple[dict[str, Any], ...] = ({}, {"weights": "tf"}, {"shingle_size": 3})
     recipes += [SimHash(**known, **way) for way in ways_of_codes]
     recipes += [SimHash(**known, confirm="jaccard", k=k) for k in _CONFIRMED_BITS]
-    if "url" in texts[None].column_names and not drops_boilerplate(recipes[0]):
+    if "url" in texts[None].column_names and not recipes[0].drops_boilerplate:
         recipes += [Jaccard(**first, boilerplate_per_host=_OF_HOST)]
     settings = [*map(_Setting, recipes), *(_Setting(Jaccard(**first), other) for other in texts if other)]
     seen: dict[str, _Setting] = {}
@@ -252,7 +251,7 @@ def _scored(
     for setting in settings:
         progress.begin(setting.label)
         table = texts[setting.extract]
-        some = drops_boilerplate(setting.recipe)
+        some = setting.recipe.drops_boilerplate
         scores = setting.scores(table, *pairs) if some else setting.scores(table.take(pa.array(rows)), *few)
         if not any(np.array_equal(scores, others) for others in seen):
             seen.append(scores)

@@ -39,7 +39,7 @@ __all__ = [
 CHOSEN = "chosen"  # the column of the places that people have chosen
 
 _WORDS = f"(?:{'|'.join(KEEP_PLAIN)})\\s*(?:,|$)|(?:{'|'.join(KEEP_BY_COLUMN)}):"
-_NEXT = re.compile(rf"\s*,\s*(?={_WORDS})")  # a comma may stand in a name, too
+_NEXT = rf"\s*,\s*(?={_WORDS})"  # a comma may stand in a name, too
 
 Order = tuple[tuple[str, bool], ...]
 
@@ -144,7 +144,7 @@ class Keep:
             >>> Keep.parse("max:quality, longest").policies
             (Policy(word='max', column='quality'), Policy(word='longest', column=None))
         """
-        texts = _NEXT.split(keep) if isinstance(keep, str) else list(keep) or [""]
+        texts = re.split(_NEXT, keep) if isinstance(keep, str) else list(keep) or [""]
         if any(text.strip(", ") != text or (not text and len(texts) > 1) for text in texts):
             hint = "Write one comma between two of them, as in max:quality, longest."
             raise ConfigError(f"keep={keep!r} has a comma with nothing beside it", hint=hint)
