@@ -10,11 +10,13 @@
 
 from collections.abc import Sequence
 from itertools import accumulate
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+
+from nearsame.named import NamedTuple
 
 __all__ = [
     "NO_HASHES",

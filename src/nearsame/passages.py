@@ -6,7 +6,8 @@
 
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+
+from nearsame.named import NamedTuple
 
 __all__ = ["Remainder", "Span", "merged", "without"]
 

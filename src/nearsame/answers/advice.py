@@ -1,8 +1,9 @@
 """What judged pairs say of the setting to choose: frozen, JSON-able, plain data."""
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from nearsame.dataclass import dataclass
+from nearsame.named import NamedTuple
 
 __all__ = ["Advice", "Judgement", "Ranged", "Trade", "Tried"]
 

@@ -2,12 +2,13 @@
 
 import dataclasses
 from dataclasses import field, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from nearsame.answers.advice import Advice
 from nearsame.answers.in_notebooks import InNotebooks
 from nearsame.dataclass import dataclass
 from nearsame.files.inputs import Inputs
+from nearsame.named import NamedTuple
 from nearsame.recipes.choices import JudgedBy
 from nearsame.shares import counted
 

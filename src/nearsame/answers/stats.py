@@ -3,10 +3,11 @@
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import field
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from nearsame.answers.in_notebooks import InNotebooks
 from nearsame.dataclass import dataclass
+from nearsame.named import NamedTuple
 from nearsame.recipes.choices import AuditedMeasure, AuditedThing, ConfirmedBy, ReportedMeasure
 from nearsame.shares import counted
 

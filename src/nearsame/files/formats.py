@@ -6,7 +6,9 @@
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
+
+from nearsame.named import NamedTuple
 
 __all__ = ["ARCHIVES_NEED", "BY_SUFFIX", "FORMATS", "PAGES", "PAGES_NEED", "SOURCE_CODE", "TEXTS", "WHOLE", "Format"]
 

@@ -8,10 +8,11 @@
 import glob
 import os
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from nearsame.dataclass import dataclass
 from nearsame.errors import SourceError
+from nearsame.named import NamedTuple
 
 __all__ = [
     "Files", "Inputs", "is_address", "is_folder", "local_paths", "local_stamp", "name_as_text", "names_of", "no_path",

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from fractions import Fraction
 from importlib import import_module
-from typing import Any, NamedTuple, Self, get_args
+from typing import Any, Self, get_args
 
 import numpy as np
 import pyarrow as pa
@@ -19,6 +19,7 @@ from nearsame import computing
 from nearsame.answers.matches import Match, Matches
 from nearsame.arrow import Mask, Rows
 from nearsame.dataclass import dataclass
+from nearsame.named import NamedTuple
 from nearsame.recipes.choices import ReportedMeasure
 from nearsame.recipes.given import Number
 from nearsame.recipes.methods import METHODS, Method

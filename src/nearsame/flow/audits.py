@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +25,7 @@ from nearsame.arrow import Rows, UInt64s, distinct, numbers
 from nearsame.flow.arrays import Arrays
 from nearsame.flow.corpus import State
 from nearsame.kernels.scores import APART, Bound
+from nearsame.named import NamedTuple
 from nearsame.recipes.methods import Method
 from nearsame.stages.clusters.keepers import Decided
 from nearsame.stages.features.words import unpacked_letters

@@ -9,13 +9,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, Self, TypeVar
 
 import pyarrow as pa
 
 from nearsame.arrow import Rows
 from nearsame.dataclass import dataclass
 from nearsame.flow.steps import OneSide, Steps
+from nearsame.named import NamedTuple
 from nearsame.recipes.choices import ClusterKind
 from nearsame.recipes.methods import Method
 from nearsame.stages.clusters.apart import Apart

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial, reduce
 from itertools import pairwise
-from typing import NamedTuple, cast
+from typing import cast
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from nearsame.dataclass import dataclass
 from nearsame.flow.instead import Ruling, Trial, cpu_seconds, recall_of, spread, tried
 from nearsame.flow.runs import Run
 from nearsame.kernels.buckets import Meeting
+from nearsame.named import NamedTuple
 from nearsame.recipes.counterparts import asked_for, coded_join, exact_join, hashed_join
 from nearsame.recipes.methods import Method, Shingled
 from nearsame.shares import percent

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from hashlib import blake2b
 from itertools import groupby
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 import pyarrow as pa
@@ -24,6 +24,7 @@ from nearsame.errors import ConfigError
 from nearsame.files.inputs import no_path
 from nearsame.kernels import deciding
 from nearsame.kernels.scores import Bound
+from nearsame.named import NamedTuple
 from nearsame.sources.judged import FIELDS, JudgedPair, judgement_of, read_judgements
 from nearsame.stages.clusters.apart import Apart, keepers_of
 

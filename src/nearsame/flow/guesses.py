@@ -6,8 +6,6 @@
 3. This is the flow of `Jaccard` with a URL in place of all keys, so the rule of deciding is the same one.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 import pyarrow as pa
 
@@ -20,6 +18,7 @@ from nearsame.flow.evidence import PageFacts
 from nearsame.flow.passing_on import Passed
 from nearsame.flow.rereading import Left, changed
 from nearsame.flow.steps import steps
+from nearsame.named import NamedTuple
 from nearsame.recipes.methods import Method
 from nearsame.sources.reading import Reading
 from nearsame.stages.clusters.keepers import NOBODY, Decided, Greedy

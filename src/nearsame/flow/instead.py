@@ -9,7 +9,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -23,6 +23,7 @@ from nearsame.flow.steps import steps
 from nearsame.kernels.buckets import Meeting
 from nearsame.kernels.deciding import Work
 from nearsame.kernels.scores import OF_SETS
+from nearsame.named import NamedTuple
 from nearsame.recipes.methods import Jaccard, MinHash
 from nearsame.stages.keys.bands import BandKeys
 from nearsame.stages.keys.prefix import plan_counting

@@ -6,7 +6,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -19,6 +19,7 @@ from nearsame.dataclass import dataclass
 from nearsame.errors import ConfigError
 from nearsame.files.inputs import Inputs
 from nearsame.flow.runs import Run
+from nearsame.named import NamedTuple
 from nearsame.outputs import folder
 from nearsame.outputs.annotations import Verdict
 from nearsame.outputs.tables import RowNames, mask_table

@@ -16,7 +16,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -39,6 +39,7 @@ from nearsame.flow.passing_on import Passed
 from nearsame.flow.pipeline import prepare
 from nearsame.flow.rereading import Left, Taken, changed
 from nearsame.flow.steps import steps
+from nearsame.named import NamedTuple
 from nearsame.recipes.choices import OwnLayer, ReportedMeasure
 from nearsame.recipes.methods import Method
 from nearsame.sources.base import RecordRoom

@@ -7,7 +7,6 @@
 """
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +16,7 @@ from nearsame import arrow
 from nearsame.engines.base import Stage
 from nearsame.errors import ConfigError
 from nearsame.flow.steps import steps
+from nearsame.named import NamedTuple
 from nearsame.recipes.methods import Cosine, Digest, Hyperplane, Jaccard, Method, MinHash, ModP, SimHash
 from nearsame.stages.features.digests import digest_bytes
 from nearsame.stages.features.frequencies import FrequencyTable

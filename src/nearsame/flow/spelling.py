@@ -1,12 +1,11 @@
 """How shingles read in a text: features are hashes, and people want words."""
 
-from typing import NamedTuple
-
 import numpy as np
 
 from nearsame import arrow
 from nearsame.forms.aligned import align
 from nearsame.kernels import shingles
+from nearsame.named import NamedTuple
 from nearsame.recipes.methods import Shingled
 from nearsame.stages.features.shingles import ShingleSets
 from nearsame.stages.features.token_spans import place, runs

@@ -7,7 +7,7 @@
 import importlib
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,7 @@ from nearsame import schemas
 from nearsame.engines.base import Engine, Stage
 from nearsame.kernels import shingles, tokens
 from nearsame.kernels.scores import APART, Bound
+from nearsame.named import NamedTuple
 from nearsame.recipes.methods import (
     Codes,
     Containment,

@@ -11,7 +11,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +23,7 @@ from nearsame.dataclass import dataclass
 from nearsame.flow.arrays import Arrays
 from nearsame.flow.corpus import State
 from nearsame.flow.runs import Run
+from nearsame.named import NamedTuple
 from nearsame.recipes.methods import Method, Shingled
 from nearsame.stages.clusters.keepers import Decided
 from nearsame.stages.features.shingles import ShingleSets

@@ -4,8 +4,6 @@
 2. Offsets on the side of the original count characters (code points), as Python does; the other side counts bytes.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
@@ -15,6 +13,7 @@ from nearsame.errors import ConfigError
 from nearsame.forms.normalise import normalise
 from nearsame.kernels import normalise as kernels
 from nearsame.kernels import unicode
+from nearsame.named import NamedTuple
 
 __all__ = ["Aligned", "align", "utf8"]
 

@@ -7,7 +7,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import field, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 from nearsame import schemas
 from nearsame.dataclass import dataclass
@@ -27,6 +27,7 @@ from nearsame.frames.pages import FOUND, page_sums
 from nearsame.frames.priority import prioritised, unread_dates, with_numbers
 from nearsame.frames.scoring import lengths
 from nearsame.frames.shuffling import ITEM_BYTES, past_the_table, planned, predicted
+from nearsame.named import NamedTuple
 from nearsame.recipes.arguments import not_on_spark
 from nearsame.recipes.counterparts import exact_join
 from nearsame.recipes.methods import Method

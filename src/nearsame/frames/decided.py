@@ -10,7 +10,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 import pyarrow as pa
@@ -22,6 +22,7 @@ from nearsame.flow.decisions import NO_COPY, UNCHOSEN, Answers, Before, Decision
 from nearsame.frames.documents import GROUP
 from nearsame.frames.scoring import scored
 from nearsame.kernels.scores import Bound
+from nearsame.named import NamedTuple
 from nearsame.stages.clusters.apart import Apart, keepers_of
 from nearsame.stages.clusters.policies import CHOSEN
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from functools import reduce
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import unquote
 
 import numpy as np
@@ -15,6 +15,7 @@ from nearsame.errors import SourceError
 from nearsame.frames.corpus import Frames
 from nearsame.frames.documents import FrameSide, content_of
 from nearsame.frames.naming import renamed
+from nearsame.named import NamedTuple
 from nearsame.outputs.examples import spread
 
 __all__ = ["ShownDocument", "chosen_removals", "shown", "sources_of"]

@@ -10,7 +10,7 @@
 
 from dataclasses import replace
 from functools import cached_property, reduce
-from typing import Any, NamedTuple
+from typing import Any
 
 import pyarrow as pa
 
@@ -30,6 +30,7 @@ from nearsame.frames.page_facts import FrameFacts
 from nearsame.frames.pages import AsBytes, page_sums
 from nearsame.frames.passing import Numbered, PassedOn
 from nearsame.frames.scoring import lengths
+from nearsame.named import NamedTuple
 from nearsame.recipes.choices import OwnLayer
 from nearsame.recipes.methods import Digest, Method
 from nearsame.stages.clusters.policies import Keep, Policy, order_of

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import unquote
 
 import numpy as np
@@ -28,6 +28,7 @@ from nearsame.files.passed_over import PassedOver
 from nearsame.frames.documents import FrameSide
 from nearsame.frames.inputs import quoted, unread_files
 from nearsame.frames.writing import STATS, check_target, write_folder
+from nearsame.named import NamedTuple
 from nearsame.passages import merged, without
 from nearsame.sources import Skipped
 

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterable, Sequence
 from functools import reduce
-from typing import Any, NamedTuple
+from typing import Any
 
 from nearsame.engines.spark.verbs import Verbs
 from nearsame.frames.documents import FrameSide
 from nearsame.frames.naming import Renamed, renamed
+from nearsame.named import NamedTuple
 
 __all__ = ["PLACE", "LeftFrame", "loaded"]
 

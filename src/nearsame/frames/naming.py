@@ -6,9 +6,10 @@
 
 from collections.abc import Sequence
 from hashlib import blake2b
-from typing import Any, NamedTuple
+from typing import Any
 
 from nearsame.errors import ConfigError
+from nearsame.named import NamedTuple
 
 __all__ = ["Renamed", "renamed", "renamings"]
 

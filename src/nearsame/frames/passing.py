@@ -8,7 +8,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from nearsame.flow.decisions import Standings
 from nearsame.flow.passing_on import Passed
 from nearsame.frames.decided import Named, counted, first_copies, met_pairs, sent
 from nearsame.kernels.scores import Bound
+from nearsame.named import NamedTuple
 from nearsame.stages.clusters.apart import Apart
 from nearsame.stages.clusters.keepers import NOBODY, Decided
 

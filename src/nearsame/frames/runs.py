@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pyarrow as pa
 
@@ -26,6 +26,7 @@ from nearsame.frames.layers import FrameLayers
 from nearsame.frames.pages import page_counts
 from nearsame.frames.writing import MADE, check_target, format_of, write_frame
 from nearsame.installation import versions
+from nearsame.named import NamedTuple
 from nearsame.outputs.tables import skipped_table
 from nearsame.recipes.arguments import refuse_on_spark
 

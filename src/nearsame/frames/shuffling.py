@@ -8,10 +8,11 @@
 """
 
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from nearsame.named import NamedTuple
 from nearsame.outputs.promises import in_bytes
 from nearsame.recipes.methods import MinHash
 from nearsame.stages.features.frequent import SAMPLED

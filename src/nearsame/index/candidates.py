@@ -8,13 +8,13 @@
 
 from collections.abc import Sequence
 from itertools import accumulate, pairwise
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from nearsame.arrow import Int64s
 from nearsame.index.facet import Keys
+from nearsame.named import NamedTuple
 from nearsame.stores.base import Reader
 
 __all__ = ["Candidates", "DistinctKeys", "Pairs", "bound", "candidates", "closest", "rank", "unique_pairs"]

@@ -13,7 +13,7 @@ import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import orjson
@@ -22,6 +22,7 @@ from nearsame.arrow import Int64s
 from nearsame.errors import ConfigError
 from nearsame.index.facet import Facets
 from nearsame.index.shelves import behind
+from nearsame.named import NamedTuple
 from nearsame.recipes.arguments import shown
 
 __all__ = [

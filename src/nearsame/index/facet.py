@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import field
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +27,7 @@ from nearsame.dataclass import dataclass
 from nearsame.engines.base import Stage
 from nearsame.errors import ConfigError
 from nearsame.kernels.scores import Bound
+from nearsame.named import NamedTuple
 from nearsame.recipes.choices import ReportedMeasure
 from nearsame.recipes.given import Number
 from nearsame.recipes.methods import Digest, MinHash, SimHash, TextRecipe

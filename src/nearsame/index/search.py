@@ -9,7 +9,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +23,7 @@ from nearsame.index.facet import Facet, Facets, Keys
 from nearsame.index.shelves import BlobShelf, same_items
 from nearsame.kernels.candidates import score_pairs
 from nearsame.kernels.scores import EQUAL, Bound, unbounded
+from nearsame.named import NamedTuple
 from nearsame.recipes.choices import ReportedMeasure
 from nearsame.stores.base import Reader, Row
 

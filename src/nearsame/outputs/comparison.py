@@ -8,12 +8,12 @@
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import NamedTuple
 
 from rich.table import Table
 from rich.text import Text
 
 from nearsame.answers.comparisons import ComparedText, Comparison, Measured, Passage
+from nearsame.named import NamedTuple
 from nearsame.outputs.console import clean
 from nearsame.outputs.report_page import ReportPage
 from nearsame.shares import counted, cut, percent

@@ -5,12 +5,12 @@
 """
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 from rich.text import Text
 
 from nearsame.answers.doubts import Doubt, Undecided
 from nearsame.answers.reports import KINDS, MatchKind, SeenDocument, SideBySide
+from nearsame.named import NamedTuple
 from nearsame.outputs.console import clean
 from nearsame.outputs.report_page import ReportPage
 from nearsame.printable import printable

@@ -5,11 +5,11 @@ Of a long table the first rows are shown, and how many more there are.
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from rich.table import Table
 
 from nearsame.answers.comparisons import Explanation, Step
+from nearsame.named import NamedTuple
 from nearsame.outputs.report_page import ReportPage
 from nearsame.printable import printable
 

@@ -6,9 +6,10 @@
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from nearsame.answers.comparisons import Passage
+from nearsame.named import NamedTuple
 
 __all__ = ["MarkedPiece", "of_a", "of_b", "pieces"]
 

@@ -3,9 +3,10 @@
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from math import log10
-from typing import Any, NamedTuple
+from typing import Any
 
 from nearsame.answers.reports import SampledBin, SimilarityBin
+from nearsame.named import NamedTuple
 from nearsame.shares import cut_short
 
 __all__ = ["Bar", "drawn"]

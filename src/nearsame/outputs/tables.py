@@ -5,7 +5,6 @@
 """
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +12,7 @@ import pyarrow as pa
 
 from nearsame import computing, schemas
 from nearsame.arrow import Rows, distinct, numbers
+from nearsame.named import NamedTuple
 
 __all__ = [
     "CLUSTERS",

@@ -7,9 +7,9 @@
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 from math import ceil, floor
-from typing import NamedTuple
 
 from nearsame.answers.comparisons import Step
+from nearsame.named import NamedTuple
 
 __all__ = ["Arcs", "Bars", "Cells", "Curves", "picture"]
 

@@ -2,11 +2,12 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from nearsame.named import NamedTuple
 from nearsame.proofs import tables
 from nearsame.proofs.claims import Claim, Claims, key_of
 from nearsame.proofs.verdict import Findings

@@ -4,7 +4,9 @@ import json
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import zip_longest
-from typing import Any, NamedTuple
+from typing import Any
+
+from nearsame.named import NamedTuple
 
 __all__ = ["Archive", "problem_of_lines"]
 

@@ -8,9 +8,11 @@ import re
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
+
+from nearsame.named import NamedTuple
 
 __all__ = ["MARK", "OTHER", "SPACE", "WORD", "alone", "folded", "prepared", "shown", "span"]
 

@@ -9,13 +9,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from nearsame.errors import SourceError
+from nearsame.named import NamedTuple
 from nearsame.proofs import tables
 from nearsame.proofs.files import Part
 from nearsame.proofs.parts import part_problems, parts_of

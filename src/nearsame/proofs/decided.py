@@ -8,8 +8,9 @@
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
+from nearsame.named import NamedTuple
 from nearsame.proofs.measures import Judge, rounded
 
 __all__ = ["Decided", "decision_problems"]

@@ -7,9 +7,9 @@
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
 from urllib.parse import urljoin
 
+from nearsame.named import NamedTuple
 from nearsame.proofs.claims import Claim
 from nearsame.proofs.indexes import same_payload
 from nearsame.proofs.sites import host_in, path_in

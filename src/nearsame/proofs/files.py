@@ -13,11 +13,12 @@ import re
 import struct
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, zip_longest
-from typing import Any, BinaryIO, Literal, NamedTuple, cast
+from typing import Any, BinaryIO, Literal, cast
 
 import pyarrow as pa
 
 from nearsame.errors import SourceError
+from nearsame.named import NamedTuple
 from nearsame.proofs.unpacking import BROKEN_STREAM, unpacked
 
 __all__ = [

@@ -3,8 +3,9 @@
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
+from nearsame.named import NamedTuple
 from nearsame.proofs.leak_texts import Asked, Best, Read, Rule, Shingle, Text, best_window, shingles
 
 __all__ = ["StandingText", "WordSearch", "counts_of", "items_of", "matrix_of", "name_of"]

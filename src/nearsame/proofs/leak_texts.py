@@ -13,8 +13,9 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any
 
+from nearsame.named import NamedTuple
 from nearsame.proofs.features import Cut
 from nearsame.proofs.plain import plain
 

@@ -11,12 +11,13 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from nearsame.named import NamedTuple
 from nearsame.proofs.agreement import check_pairs, check_tables
 from nearsame.proofs.claims import Claims, key_of
 from nearsame.proofs.counting import Boilerplate, boilerplate

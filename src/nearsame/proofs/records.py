@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import unquote
 
 import pyarrow as pa
@@ -22,6 +22,7 @@ import pyarrow.parquet as pq
 from pyarrow import orc
 
 from nearsame.errors import SourceError
+from nearsame.named import NamedTuple
 from nearsame.proofs.codes import bytes_of, unread
 from nearsame.proofs.files import (
     BROKEN,

@@ -10,7 +10,8 @@ import re
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
-from typing import NamedTuple
+
+from nearsame.named import NamedTuple
 
 __all__ = ["Change", "Lead", "Place", "Stored", "changes", "stored_records"]
 

@@ -8,12 +8,13 @@ import json
 from collections.abc import Callable, Mapping
 from contextlib import closing
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from nearsame.named import NamedTuple
 from nearsame.proofs.files import BROKEN, first_line, said_by
 from nearsame.proofs.verdict import Findings
 

@@ -9,8 +9,9 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from math import comb
 from operator import mul
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
+from nearsame.named import NamedTuple
 from nearsame.recipes.choices import ReportedMeasure
 
 __all__ = ["PROMISES", "Asked", "known", "promise"]

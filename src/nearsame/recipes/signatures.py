@@ -8,7 +8,9 @@
 
 import inspect
 from collections.abc import Callable, Mapping
-from typing import Annotated, Any, NamedTuple, Unpack, get_args, get_origin, is_typeddict
+from typing import Annotated, Any, Unpack, get_args, get_origin, is_typeddict
+
+from nearsame.named import NamedTuple
 
 __all__ = ["Default", "Doc", "SharedOption", "changed_options", "shared_options", "whole_doc", "whole_signature"]
 

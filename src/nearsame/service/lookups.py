@@ -9,7 +9,7 @@ import dataclasses
 import json
 import time
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import orjson
 
@@ -17,6 +17,7 @@ from nearsame.answers.comparisons import Comparison
 from nearsame.answers.matches import Entry, Group, Matches
 from nearsame.index.columns import Where
 from nearsame.index.index import Index
+from nearsame.named import NamedTuple
 from nearsame.printable import without_halves
 from nearsame.recipes.methods import METHODS
 from nearsame.service.problems import HttpProblem, late

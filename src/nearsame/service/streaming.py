@@ -9,7 +9,7 @@
 import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import orjson
 from fastapi import Request
@@ -18,6 +18,7 @@ from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope, Send
 
 from nearsame.errors import NearSameError
+from nearsame.named import NamedTuple
 from nearsame.service import problems
 from nearsame.service.limits import NDJSON, seconds_left
 from nearsame.service.problems import HttpProblem

@@ -13,7 +13,7 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,7 @@ import pyarrow as pa
 
 from nearsame.errors import SourceError
 from nearsame.files.compressions import Compression
+from nearsame.named import NamedTuple
 from nearsame.sources.archives import DAMAGE, Archived, walk
 from nearsame.sources.members import STARTS, ArchiveForm, Member, first_bytes, mapped, members, packing
 from nearsame.sources.streams import sink

@@ -13,11 +13,12 @@ import re
 import tempfile
 from collections.abc import Callable, Generator, Iterable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from nearsame.errors import MissingExtraError
 from nearsame.files.compressions import Compression
 from nearsame.files.systems import File, is_url
+from nearsame.named import NamedTuple
 from nearsame.sources.members import (
     ARC,
     STARTS,

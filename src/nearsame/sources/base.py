@@ -11,7 +11,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,7 @@ import pyarrow as pa
 
 from nearsame.dataclass import dataclass
 from nearsame.files.inputs import Files
+from nearsame.named import NamedTuple
 from nearsame.recipes.choices import Extract
 from nearsame.schemas import BESIDE, ORDER
 

@@ -10,7 +10,7 @@
 
 import re
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,7 @@ import pyarrow as pa
 from nearsame import arrow, computing
 from nearsame.arrow import Mask, UInt64s
 from nearsame.errors import ColumnError, ConfigError
+from nearsame.named import NamedTuple
 from nearsame.schemas import CODES
 
 __all__ = [

@@ -10,7 +10,6 @@
 
 import contextlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +19,7 @@ from nearsame import computing
 from nearsame.arrow import ints, numbers
 from nearsame.errors import ColumnError
 from nearsame.kernels import decimals
+from nearsame.named import NamedTuple
 from nearsame.schemas import BESIDE, CODES, ITEMS, ORDER, RECORDS, VECTORS
 from nearsame.sources.base import BATCH_BYTES, NOT_UTF8, Columns, Skip, Skipped
 from nearsame.sources.codes import Coding, code_lists

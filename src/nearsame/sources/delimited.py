@@ -11,7 +11,7 @@ import csv
 import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +22,7 @@ from nearsame.dataclass import dataclass
 from nearsame.errors import ColumnError, SourceError
 from nearsame.files.systems import File
 from nearsame.kernels.records import ENDED, UNCLOSED, pass_record, split_records
+from nearsame.named import NamedTuple
 from nearsame.sources.base import MAX_RECORD, Annotations, Aside, Columns, Skip, Skipped, TextChange
 from nearsame.sources.columns import Chosen, choose, is_stringlike, records
 from nearsame.sources.delimited_types import typed

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
-from typing import Any, BinaryIO, NamedTuple, NoReturn
+from typing import Any, BinaryIO, NoReturn
 
 from nearsame.arrow import Rows
 from nearsame.errors import ColumnError, ConfigError, MissingExtraError, SourceError
@@ -25,6 +25,7 @@ from nearsame.files.formats import ARCHIVES_NEED, BY_SUFFIX, PAGES, PAGES_NEED, 
 from nearsame.files.inputs import local_stamp, name_as_text, names_of
 from nearsame.files.passed_over import PassedOver, converter_of, kind_of
 from nearsame.files.systems import File, chained, filesystem, is_url, joined, mishaps, require_bucket, suffixed_name
+from nearsame.named import NamedTuple
 from nearsame.sources.base import Columns, Part
 from nearsame.sources.folder import TextFolder, list_name
 from nearsame.sources.kinds import require_distinct

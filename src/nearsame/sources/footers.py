@@ -8,7 +8,9 @@
 
 import struct
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
+
+from nearsame.named import NamedTuple
 
 __all__ = ["largest_page", "why_not_readable"]
 

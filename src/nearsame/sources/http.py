@@ -8,7 +8,9 @@
 import io
 import re
 import zlib
-from typing import Any, NamedTuple
+from typing import Any
+
+from nearsame.named import NamedTuple
 
 __all__ = ["Body", "Response", "charset_of", "inflated", "media_type", "response"]
 

@@ -10,9 +10,10 @@
 
 import math
 from collections.abc import Collection, Iterator, Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from nearsame.errors import ConfigError, SourceError
+from nearsame.named import NamedTuple
 from nearsame.sources.whole import read_text
 
 __all__ = ["DECISION_COLUMNS", "FIELDS", "WEIGHED_COLUMNS", "JudgedPair", "judgement_of", "read_judgements"]

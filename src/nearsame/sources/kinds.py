@@ -10,13 +10,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from itertools import chain, islice
 from os import PathLike
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from nearsame.arrow import Rows
 from nearsame.errors import ConfigError, NearSameError, SourceError
+from nearsame.named import NamedTuple
 from nearsame.sources import conversions
 from nearsame.sources.conversions import HINT
 from nearsame.sources.elements import Form, described, table_of_elements

@@ -10,11 +10,12 @@ import re
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import pyarrow as pa
 
 from nearsame.files.compressions import Compression
+from nearsame.named import NamedTuple
 
 __all__ = [
     "ARC",

@@ -8,8 +8,8 @@ import email
 import email.policy
 from email.errors import CloseBoundaryNotFoundDefect
 from email.message import EmailMessage
-from typing import NamedTuple
 
+from nearsame.named import NamedTuple
 from nearsame.sources import http
 from nearsame.sources.markup import HTML
 

@@ -7,7 +7,6 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import PurePosixPath
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +14,7 @@ import pyarrow as pa
 
 from nearsame import computing
 from nearsame.files.formats import PAGES as MIME_TYPES
+from nearsame.named import NamedTuple
 from nearsame.schemas import BESIDE as MARK
 from nearsame.schemas import ORDER, PAGES, RECORDS
 from nearsame.sources.base import BATCH_BYTES, Columns, Part

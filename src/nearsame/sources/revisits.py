@@ -14,13 +14,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from nearsame.dataclass import dataclass
 from nearsame.errors import ConfigError
+from nearsame.named import NamedTuple
 from nearsame.sources.base import Annotations, Part
 from nearsame.sources.members import WARC
 from nearsame.sources.payload_digests import comparable

@@ -12,7 +12,7 @@ import tempfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +22,7 @@ from nearsame.errors import NearSameError, OutputError
 from nearsame.files.compressions import MOST_MAGIC, Compression, begins_as, compressor
 from nearsame.files.ending import opened
 from nearsame.files.systems import BrokenStreamError, File, is_url, mishaps
+from nearsame.named import NamedTuple
 from nearsame.sources.base import BATCH_BYTES, MAX_RECORD, Skipped
 
 __all__ = [

@@ -12,12 +12,13 @@ import tempfile
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
-from typing import Any, NamedTuple
+from typing import Any
 
 import orjson
 
 from nearsame.errors import SourceError
 from nearsame.files.compressions import Compression
+from nearsame.named import NamedTuple
 from nearsame.sources import packages
 from nearsame.sources.archive_copies import RecordPlace, copy_without, places_of
 from nearsame.sources.streams import sink

@@ -11,9 +11,10 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 from nearsame.arrow import Int64s
+from nearsame.named import NamedTuple
 
 __all__ = ["FORMAT", "Hits", "Reader", "Row", "Store", "Writer"]
 

@@ -7,7 +7,7 @@
 import json
 import os
 from collections.abc import Iterator
-from typing import Annotated, Any, NamedTuple, Unpack
+from typing import Annotated, Any, Unpack
 
 import numpy as np
 import pyarrow as pa
@@ -25,6 +25,7 @@ from nearsame.flow.checks import chosen_vectors, require_columns
 from nearsame.flow.options import ContentOptions, ThreadOptions
 from nearsame.flow.page_reading import require_pages, with_encoding, with_max_record, with_pages
 from nearsame.flow.sketching import Sketching, sketching
+from nearsame.named import NamedTuple
 from nearsame.outputs import tables
 from nearsame.outputs.folder import appearing, require_place
 from nearsame.outputs.steps import logged

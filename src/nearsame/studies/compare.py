@@ -8,7 +8,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable
 from fractions import Fraction
-from typing import NamedTuple, cast
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,7 @@ from nearsame.errors import ConfigError
 from nearsame.flow.sketching import frequencies_of
 from nearsame.flow.steps import steps
 from nearsame.forms.aligned import Aligned, align
+from nearsame.named import NamedTuple
 from nearsame.recipes.arguments import checked
 from nearsame.recipes.choices import MeasureName, MethodName
 from nearsame.recipes.counterparts import as_codes, as_sets

@@ -14,7 +14,7 @@ import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
-from typing import Annotated, Any, NamedTuple, Unpack
+from typing import Annotated, Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -29,6 +29,7 @@ from nearsame.files.inputs import Inputs, several
 from nearsame.flow.options import DocumentOptions, ThreadOptions
 from nearsame.flow.page_reading import sampled, with_pages
 from nearsame.installation import versions
+from nearsame.named import NamedTuple
 from nearsame.outputs.steps import logged
 from nearsame.recipes.arguments import checked, require_number
 from nearsame.recipes.choices import Extract, JudgedBy

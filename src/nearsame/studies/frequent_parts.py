@@ -5,13 +5,13 @@
 """
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 import numpy as np
 
 from nearsame.answers.reports import FrequentPart
 from nearsame.arrow import Int64s, Mask
 from nearsame.forms.aligned import align
+from nearsame.named import NamedTuple
 from nearsame.stages.features.token_spans import place, runs
 
 __all__ = ["SharedPassages", "frequent_parts"]

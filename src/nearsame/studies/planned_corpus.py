@@ -6,7 +6,7 @@
    the corpus, so for corpora with many copies the expected candidates are an upper estimate.
 """
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +22,7 @@ from nearsame.flow.arrays import Arrays
 from nearsame.flow.corpus import Question
 from nearsame.flow.options import TextOptions
 from nearsame.flow.page_reading import sampled, with_pages
+from nearsame.named import NamedTuple
 from nearsame.recipes.methods import Jaccard, MinHash, Shingled
 from nearsame.sources import Columns, open_parts
 from nearsame.sources.reading import Reading

@@ -10,10 +10,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from nearsame.errors import SourceError
 from nearsame.files.inputs import Inputs, several
+from nearsame.named import NamedTuple
 from nearsame.outputs import folder
 from nearsame.recipes.arguments import checked
 from nearsame.sources import Columns, open_parts

@@ -9,7 +9,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -19,6 +19,7 @@ from nearsame.answers.changes import ChangedDocument, RunChanges, WhyChanged
 from nearsame.arrow import Int64s
 from nearsame.dataclass import dataclass
 from nearsame.flow.decisions import Decisions
+from nearsame.named import NamedTuple
 from nearsame.printable import shortened
 from nearsame.shares import cut
 from nearsame.studies.finished import Finished

@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 from nearsame.arrow import Int64s
 from nearsame.dataclass import dataclass
 from nearsame.errors import SourceError
+from nearsame.named import NamedTuple
 from nearsame.proofs.claims import Claims
 from nearsame.proofs.files import Part as ClaimedPart
 from nearsame.sources import Columns, Part, TextFolder, open_parts

@@ -7,7 +7,6 @@
 """
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +14,7 @@ import numpy.typing as npt
 from nearsame.answers.advice import Ranged, Trade
 from nearsame.arrow import Rows
 from nearsame.dataclass import dataclass
+from nearsame.named import NamedTuple
 
 __all__ = [
     "Curve",

@@ -16,10 +16,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 from fractions import Fraction
 from itertools import combinations
-from typing import NamedTuple
 
 from nearsame.dataclass import dataclass
 from nearsame.errors import ConfigError
+from nearsame.named import NamedTuple
 from nearsame.recipes.arguments import checked
 
 __all__ = ["Counts", "MirrorThresholds", "Pair", "Sites", "find_pairs"]

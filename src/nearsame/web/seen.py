@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -22,6 +22,7 @@ from nearsame.arrow import UInt64s
 from nearsame.errors import ConfigError, StoreError, UnknownIdError
 from nearsame.flow.steps import steps
 from nearsame.index.index import Index
+from nearsame.named import NamedTuple
 from nearsame.recipes.choices import ReportedMeasure
 from nearsame.recipes.methods import Digest, Jaccard, Method, MinHash
 

@@ -3,9 +3,9 @@
 import re
 from collections import Counter, defaultdict
 from functools import cached_property
-from typing import NamedTuple
 
 from nearsame.dataclass import dataclass
+from nearsame.named import NamedTuple
 from nearsame.recipes.urls import CanonicalUrl
 from nearsame.stages.keys.urls import Canonical
 from nearsame.web.prefixes import Segments

@@ -9,9 +9,10 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import Any
 
 from nearsame.engines.spark.failures import innermost
+from nearsame.named import NamedTuple
 
 __all__ = ["AT_A_TIME", "Footers", "HadoopFile", "footers"]
 

@@ -1,8 +1,7 @@
 """What files are by the endings of their names, and what those that are read together have in common."""
 
-from typing import NamedTuple
-
 from nearsame.files.formats import FORMATS, WHOLE
+from nearsame.named import NamedTuple
 
 __all__ = ["DELIMITERS", "GLOB", "KNOWN", "OWN_PACKING", "READERS", "Form", "is_packed", "kind_of", "name_of"]
 

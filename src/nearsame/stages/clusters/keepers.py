@@ -11,7 +11,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +24,7 @@ from nearsame.kernels.buckets import Meeting
 from nearsame.kernels.deciding import Work
 from nearsame.kernels.scores import OF_SETS, Bound
 from nearsame.kernels.stamps import Array, Each, Stamps
+from nearsame.named import NamedTuple
 from nearsame.stages.clusters.apart import Apart, marked
 
 __all__ = ["NOBODY", "Decided", "Greedy", "inherit"]

@@ -10,7 +10,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -19,6 +19,7 @@ from nearsame import computing
 from nearsame.arrow import Rows
 from nearsame.dataclass import dataclass
 from nearsame.errors import ConfigError
+from nearsame.named import NamedTuple
 from nearsame.recipes.choices import KEEP_BY_COLUMN, KEEP_PLAIN, KeepByColumn, KeepPlain, Ties, word_of
 from nearsame.stages.clusters.dates import moments
 

@@ -9,7 +9,6 @@
 from fractions import Fraction
 from hashlib import blake2b
 from itertools import count
-from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -17,6 +16,7 @@ import pyarrow as pa
 from nearsame import arrow, schemas
 from nearsame.arrow import Int64s, Mask, Rows, UInt64s
 from nearsame.dataclass import dataclass
+from nearsame.named import NamedTuple
 from nearsame.stages.features.boilerplate import Boilerplate, WithoutBoilerplate
 
 __all__ = ["LEAST_DOCUMENTS", "ByHost", "HostBoilerplate", "HostCounts", "Hosts", "OfHosts", "WithoutHostBoilerplate"]

@@ -6,8 +6,8 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
 
+from nearsame.named import NamedTuple
 from nearsame.stages.features.sought import WHOLE, SoughtTexts, Words
 
 __all__ = ["Window", "best_window", "runs_of", "windows"]

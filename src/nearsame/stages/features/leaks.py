@@ -9,7 +9,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby, pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -20,6 +20,7 @@ from nearsame.dataclass import dataclass
 from nearsame.forms.plain import PlainText, plain
 from nearsame.kernels import leaks as kernel
 from nearsame.kernels import unicode
+from nearsame.named import NamedTuple
 from nearsame.stages.features.leak_windows import Window, best_window, runs_of
 from nearsame.stages.features.sought import FLAGS, KEYS, WHOLE, SoughtTexts, Words
 from nearsame.stages.features.token_spans import located

@@ -11,7 +11,6 @@
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -23,6 +22,7 @@ from nearsame.forms.plain import plain
 from nearsame.kernels import leaks as kernel
 from nearsame.kernels import unicode
 from nearsame.kernels.hashing import hash_keys
+from nearsame.named import NamedTuple
 from nearsame.recipes.leaks import LeakRule
 from nearsame.stages.features.words import join_words
 

@@ -1,7 +1,6 @@
 """One text as its tokens in order, and where each stands: for the eyes, where ShingleSets is for the join."""
 
 from collections.abc import Set as AbstractSet
-from typing import NamedTuple
 
 import numpy as np
 
@@ -9,6 +8,7 @@ from nearsame import arrow
 from nearsame.kernels import shingles as kernel
 from nearsame.kernels import spans, unicode
 from nearsame.kernels.hashing import hash_keys
+from nearsame.named import NamedTuple
 from nearsame.stages.features.words import hash_words
 
 __all__ = ["Placed", "located", "place", "runs"]

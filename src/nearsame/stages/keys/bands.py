@@ -7,7 +7,6 @@ threshold, the one with the fewest expected false candidates is taken: the least
 
 from functools import cached_property
 from math import comb, lgamma
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +16,7 @@ from nearsame import arrow, schemas
 from nearsame.dataclass import dataclass
 from nearsame.errors import ConfigError
 from nearsame.kernels import minhash
+from nearsame.named import NamedTuple
 from nearsame.recipes.methods import MinHash
 from nearsame.stages.keys.unordered import keys_of_sketches
 

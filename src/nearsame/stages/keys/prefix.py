@@ -14,7 +14,7 @@
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import cached_property, partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +24,7 @@ from nearsame import arrow, schemas
 from nearsame.dataclass import dataclass
 from nearsame.kernels import buckets, prefixes
 from nearsame.kernels.prefixes import Shares
+from nearsame.named import NamedTuple
 
 __all__ = [
     "CountFrequent",

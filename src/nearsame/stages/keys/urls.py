@@ -9,12 +9,13 @@
 import re
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import pyarrow as pa
 
 from nearsame.dataclass import dataclass
 from nearsame.errors import MissingExtraError
+from nearsame.named import NamedTuple
 from nearsame.recipes.arguments import checked
 from nearsame.recipes.urls import CanonicalUrl
 from nearsame.stages.keys.urlnames import DOCUMENTS, MAYBE_SESSIONS, SESSIONS, TRACKING

@@ -4,12 +4,11 @@
 2. The adjusted Rand index is 1 for equal partitions, about 0 for unrelated ones, and may be negative.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 import numpy.typing as npt
 
 from nearsame.arrow import Rows
+from nearsame.named import NamedTuple
 
 __all__ = ["Agreement", "adjusted_rand", "agreement", "clusters_of", "pack"]
 

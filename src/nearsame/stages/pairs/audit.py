@@ -10,7 +10,6 @@
 
 from collections.abc import Sequence
 from math import comb
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +20,7 @@ from nearsame.arrow import Rows
 from nearsame.dataclass import dataclass
 from nearsame.kernels import auditing
 from nearsame.kernels.scores import APART, Bound
+from nearsame.named import NamedTuple
 
 __all__ = ["ALL_PARTNERS", "PARTNERS", "Drawn", "PartnersStage", "Probes", "Ranking", "VectorPartners", "num_probes"]
 

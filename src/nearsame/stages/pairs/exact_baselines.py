@@ -9,7 +9,6 @@ import hashlib
 from bisect import bisect_left, insort
 from collections.abc import Callable, Iterable
 from itertools import pairwise
-from typing import NamedTuple
 
 import numpy as np
 import xxhash
@@ -17,6 +16,7 @@ import xxhash
 from nearsame import arrow
 from nearsame.arrow import Rows
 from nearsame.kernels import overlaps
+from nearsame.named import NamedTuple
 
 __all__ = ["MOST_COMPARED", "WAYS", "Equals"]
 

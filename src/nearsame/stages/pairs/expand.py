@@ -10,7 +10,7 @@
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,7 @@ from nearsame.arrow import Rows
 from nearsame.dataclass import dataclass
 from nearsame.errors import TooManyPairsError
 from nearsame.kernels.deciding import Work
+from nearsame.named import NamedTuple
 from nearsame.recipes.methods import Method
 from nearsame.stages.pairs.join import JoinedPairs
 

@@ -7,7 +7,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from nearsame.kernels.buckets import Meeting
 from nearsame.kernels.deciding import PairRoom, Work
 from nearsame.kernels.scores import JACCARD, OF_SETS, Bound
 from nearsame.kernels.stamps import Array, Each, Stamps
+from nearsame.named import NamedTuple
 
 __all__ = ["AllPairs", "JoinedPairs", "found_in", "grouped", "in_rows"]
 

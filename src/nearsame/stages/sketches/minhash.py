@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +11,7 @@ import pyarrow as pa
 from nearsame import arrow, schemas
 from nearsame.dataclass import dataclass
 from nearsame.kernels import minhash
+from nearsame.named import NamedTuple
 from nearsame.recipes.choices import SketchKind
 from nearsame.recipes.methods import MinHash
 

@@ -8,9 +8,10 @@
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from nearsame.errors import MissingExtraError
+from nearsame.named import NamedTuple
 from nearsame.page_encodings import encoding, resiliparse, to_utf8
 from nearsame.recipes.choices import Extract
 from nearsame.stages.texts.page_content import MAIN, PageContent, main_or_visible, visible

@@ -12,8 +12,9 @@
 import json
 import re
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
+from nearsame.named import NamedTuple
 from nearsame.page_encodings import elements, resiliparse
 
 __all__ = ["ELSEWHERE", "MAIN", "NOWHERE", "VISIBLE", "PageContent", "main_or_visible", "visible"]

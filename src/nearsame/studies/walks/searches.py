@@ -7,7 +7,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from itertools import combinations, pairwise
 from math import comb
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,7 @@ from nearsame import arrow
 from nearsame.answers.comparisons import Explanation, Step
 from nearsame.errors import ConfigError
 from nearsame.kernels import hamming_rotations, hamming_search
+from nearsame.named import NamedTuple
 from nearsame.recipes.methods import Codes
 from nearsame.shares import counted
 from nearsame.sources.codes import read_code, words_of

@@ -8,7 +8,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -20,6 +20,7 @@ from nearsame.errors import ConfigError
 from nearsame.flow.steps import steps
 from nearsame.forms.aligned import align, utf8
 from nearsame.kernels import sets, unicode
+from nearsame.named import NamedTuple
 from nearsame.recipes.methods import Containment, Cosine, Jaccard, MinHash, ModP, Shingling
 from nearsame.stages.features.shingles import ShingleSets
 from nearsame.stages.features.token_spans import place, runs

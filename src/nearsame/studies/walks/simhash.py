@@ -4,7 +4,7 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any
 
 import pyarrow as pa
 import xxhash
@@ -13,6 +13,7 @@ from nearsame.answers.comparisons import Explanation, Step
 from nearsame.errors import ConfigError
 from nearsame.flow.sketching import frequencies_of
 from nearsame.flow.steps import steps
+from nearsame.named import NamedTuple
 from nearsame.recipes.methods import SimHash
 from nearsame.shares import counted, cut
 from nearsame.stages.features.weighted import TextFeatures
