@@ -26,7 +26,7 @@ else:
         def _getter(place: int, doc: str) -> property:
             return property(itemgetter(place), doc=doc)
 
-    def _maker(kind: Any) -> Any:
+    def _origin(kind: Any) -> Any:
         """The class that names the fields, of one that may be derived from it."""
         return next(each for each in kind.__mro__ if "_fields" in vars(each))
 
@@ -36,7 +36,7 @@ else:
         def __get__(self, instance: Any, owner: Any) -> inspect.Signature | None:
             if not hasattr(owner, "_fields"):
                 return None
-            kinds, defaults = _maker(owner).__annotations__, owner._field_defaults
+            kinds, defaults = _origin(owner).__annotations__, owner._field_defaults
             several = inspect.Parameter.POSITIONAL_OR_KEYWORD
             return inspect.Signature(
                 [
@@ -83,7 +83,7 @@ else:
         """A `__new__` of so many values."""
         size, made = len(fields), 0
 
-        def new(cls: Any, /, *args: Any, **named: Any) -> Any:
+        def __new__(cls: Any, /, *args: Any, **named: Any) -> Any:
             nonlocal made
             made += 1
             if len(args) == size and not named and made <= _FEW:
@@ -94,11 +94,12 @@ else:
             )
             if is_wrong or made > _FEW:
                 written = collections.namedtuple(name, fields, defaults=[*defaults.values()]).__new__  # noqa: PYI024  (as `typing` does it)
-                _maker(cls).__new__ = staticmethod(written)
+                _origin(cls).__new__ = staticmethod(written)
                 return written(cls, *args, **named)
             return tuple.__new__(cls, [values[each] for each in fields])
 
-        return new
+        __new__.__qualname__ = f"{name}.__new__"
+        return __new__
 
     class _Maker(type):
         """Makes a class of tuples of what would be one of its own."""
