@@ -5,8 +5,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import nearsame as ns
+from nearsame.engines.spark import stored as stored_module
 from nearsame.engines.spark.places import place_at
-from nearsame.engines.spark.stored import Stored
+from nearsame.engines.spark.stored import Stored, stamps
 from nearsame.flow import pipeline
 from nearsame.frames import corpus
 
@@ -88,3 +89,44 @@ def test_what_a_driver_that_died_has_half_written_counts_as_not_there(spark, tmp
         assert stored.found("numbers") is None
     assert 3 == Stored.at(place, {"method": "jaccard"}).once("numbers", frame).count()
     assert ["numbers", "run.json"] == sorted(path.name for path in (tmp_path / "work").iterdir())
+
+
+def test_what_a_driver_that_was_killed_has_left_there_is_named(spark, folder):
+    """Another driver may be writing it, so nobody deletes it."""
+    engine, source, workdir = ns.Spark(spark, driver_bytes=0), str(folder / "crawl"), folder / "work"
+    left = {".features.0123abcd.new", ".known.0123abcd.old", ".run.json.0123abcd.new"}
+    for name in left:
+        (workdir / name).mkdir(parents=True)
+    notes = ns.dedup(source, engine=engine, workdir=workdir).stats.notes
+    assert left == {note.partition(" was left by a run that was killed")[0].rpartition("/")[2] for note in notes}
+    assert left <= {path.name for path in workdir.iterdir()}
+
+
+@pytest.mark.parametrize("other", ["jaccard", "minhash"])
+def test_of_two_drivers_that_begin_at_once_one_names_what_it_is_about(spark, tmp_path, monkeypatch, other):
+    """The other one goes on with the same, and is refused with something else."""
+    place, read = place_at(spark, tmp_path / "work"), stored_module.kept_identity
+    Stored.at(place, {"method": other})
+    looks = iter([None])  # it looks just before the other one has written
+    monkeypatch.setattr(stored_module, "kept_identity", lambda place: next(looks, read(place)))
+    if other == "jaccard":
+        Stored.at(place, {"method": "jaccard"})
+    else:
+        with pytest.raises(ns.WorkdirError, match="belongs to another run: method was 'minhash' and is 'jaccard'"):
+            Stored.at(place, {"method": "jaccard"})
+    assert ["run.json"] == [path.name for path in (tmp_path / "work").iterdir()]
+    assert {"method": other} == read(place)
+
+
+def test_files_are_the_same_in_every_time_zone(spark, folder):
+    """The session's is no property of theirs."""
+    seen = []
+    for zone in ("Asia/Tokyo", "America/New_York"):
+        before = spark.conf.get("spark.sql.session.timeZone")
+        spark.conf.set("spark.sql.session.timeZone", zone)
+        try:
+            seen.append(stamps(spark, [str(folder / "crawl")]))
+        finally:
+            spark.conf.set("spark.sql.session.timeZone", before)
+    assert seen[0] == seen[1]
+    assert 2 == len(seen[0])

@@ -1,5 +1,6 @@
 """Which columns are chosen, and what becomes of their values."""
 
+import math
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -159,7 +160,7 @@ def test_batches_are_bounded(tmp_path: Path, kind: str) -> None:
     assert all(size <= BATCH_ROWS and text_bytes <= 17 << 20 for size, text_bytes in sizes)
 
 
-@pytest.mark.parametrize("kind", ["column", "frame", "key", "broken"])
+@pytest.mark.parametrize("kind", ["column", "frame", "key", "list", "record", "broken"])
 def test_what_a_foreign_object_cannot_give_is_an_error_of_ours(kind):
     """Half of a surrogate pair in a table of another library, in the name of a column; whatever that library raises."""
 
@@ -172,7 +173,20 @@ def test_what_a_foreign_object_cannot_give_is_an_error_of_ours(kind):
         "column": lambda: pandas.Series(["a \ud800"], dtype=object),
         "frame": lambda: pandas.DataFrame({"text": pandas.Series(["a \ud800"], dtype=object)}),
         "key": lambda: [{"text": "a", "\ud800": 1}],
+        "list": lambda: [{"text": "a", "b": ["\ud800"]}],
+        "record": lambda: [{"text": "a", "b": {"c": "\ud800"}}],
         "broken": Broken,
     }
-    with pytest.raises(ns.SourceError, match=r"half of a surrogate pair|the query failed in row 1000"):
+    with pytest.raises(ns.SourceError, match=r"has half of a surrogate pair, '\\ud800'|the query failed in row 1000"):
         ns.dedup(things[kind]())
+
+
+@pytest.mark.parametrize("none", [None, math.nan])
+def test_a_column_of_no_texts_may_have_any_type(none):
+    """Pandas makes numbers of it, and so does Python's NaN."""
+    pandas = pytest.importorskip("pandas")
+    for given in ([{"text": none}], pandas.DataFrame({"text": [none]}), pa.table({"text": pa.nulls(1, pa.int8())})):
+        assert (1, 1) == (ns.dedup(given).stats.documents, ns.dedup(given).stats.empty)
+    assert 0 == ns.dedup(pandas.DataFrame({"text": []})).stats.documents
+    with pytest.raises(ColumnError, match="column 'text' is double, not text"):
+        ns.dedup(pandas.DataFrame({"text": [none, 1.0]}))

@@ -30,6 +30,12 @@ STAY = "these documents stay, and are compared with nothing"
 _BITS = (1 << 63) - 1  # of a name
 _BYTES = frozenset({"string", "char", "varchar", "binary"})
 _NESTED = frozenset({"struct", "map", "variant"})
+# ASCII, characters of 2, 3 and 4 bytes, and a byte that is of none
+_UTF8_OR_BYTE = (
+    r"[\x00-\x7f]+|[\xc2-\xdf][\x80-\xbf]|\xe0[\xa0-\xbf][\x80-\xbf]|[\xe1-\xec\xee\xef][\x80-\xbf]{2}"
+    r"|\xed[\x80-\x9f][\x80-\xbf]|\xf0[\x90-\xbf][\x80-\xbf]{2}|[\xf1-\xf3][\x80-\xbf]{3}"
+    r"|\xf4[\x80-\x8f][\x80-\xbf]{2}|[\x80-\xff]"
+)
 _JSON = "map('ignoreNullFields', 'false')"
 
 
@@ -93,7 +99,7 @@ class FrameSide:
             "nearsame_fp as fp",
             f"{self.number} as side",
             f"{_is_bad(part, self.columns)} as bad",
-            "cast(null as string) as id" if chosen.id is None else f"cast({quoted(chosen.id)} as string) as id",
+            "cast(null as string) as id" if chosen.id is None else f"{_spelt_out(part, chosen.id)} as id",
             *(f"{self._order(part, str(policy.column))} as {name}" for name, policy in self.keep.values.items()),
             *([] if self.group_by is None else [f"{self._group(part, self.group_by)} as {GROUP}"]),
             *(f"{_beside(part, name)} as {own}" for name, own in self.beside.items()),
@@ -140,7 +146,19 @@ def _content(part: FramePart, columns: Columns) -> str:
 def _beside(part: FramePart, name: str) -> str:
     """What is known besides the content, as a string; null where nothing is, and for lists and records."""
     kind = part.frame.schema[name].dataType.typeName() if name in part.chosen.beside else "void"
-    return f"cast({'null' if kind in {'array', 'void', *_NESTED} else quoted(name)} as string)"
+    return "cast(null as string)" if kind in {"array", "void", *_NESTED} else _spelt_out(part, name)
+
+
+def _spelt_out(part: FramePart, name: str) -> str:
+    """A value as a string; a byte that is no UTF-8 is written as one machine does, as a backslash, an x and its hex."""
+    value = f"cast({quoted(name)} as string)"
+    if part.frame.schema[name].dataType.typeName() not in _BYTES:
+        return value
+    latin = f"decode(cast({value} as binary), 'ISO-8859-1')"  # a character for each byte
+    byte = "encode(x, 'ISO-8859-1')"
+    told = f"if(length(x) = 1 and hex({byte}) >= '80', concat(r'\\x', lower(hex({byte}))), decode({byte}, 'UTF-8'))"
+    spelt = f"array_join(transform(regexp_extract_all({latin}, r'{_UTF8_OR_BYTE}', 0), x -> {told}), '')"
+    return f"if(is_valid_utf8({value}), {value}, {spelt})"
 
 
 def _is_bad(part: FramePart, columns: Columns) -> str:

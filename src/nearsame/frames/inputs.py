@@ -119,6 +119,7 @@ def part_of(given: Given, columns: Columns, *, numbers: Collection[str] = (), st
     _require_names([name for name in given.frame.columns if name != UNREAD], given.name)
     strings = [name for name, kind in types.items() if _is_text(kind)]
     chosen = choose(columns, list(types), strings, given.name)
+    given, types = _typed(given, chosen, types)
     _require_types(chosen, types, given.name, columns)
     orders = {name: types[name] for name in chosen.order}
     part = FramePart(given.name, given.frame, chosen, orders, given.delimited)
@@ -131,6 +132,15 @@ def part_of(given: Given, columns: Columns, *, numbers: Collection[str] = (), st
     if UNREAD in given.frame.columns:
         part = replace(part, frame=given.frame.filter(f"{UNREAD} is null").drop(UNREAD))
     return part
+
+
+def _typed(given: Given, chosen: Chosen, types: dict[str, str]) -> tuple[Given, dict[str, str]]:
+    """The same, where texts or ids of a wrong type have none if there are none: pandas calls such columns numbers."""
+    for name, odd in ((chosen.text, lambda kind: not _holds_texts(kind)), (chosen.id, _is_spelt)):
+        if name is not None and odd(types[name]) and given.frame.filter(f"{quoted(name)} is not null").isEmpty():
+            given = replace(given, frame=given.frame.withColumn(name, Verbs.expression("null")))
+            types = types | {name: _NO_TYPE}
+    return given, types
 
 
 def _require_steady(given: Given) -> None:
@@ -212,7 +222,7 @@ def _is_text(kind: str) -> bool:
 def _require_types(chosen: Chosen, types: dict[str, str], source: str, columns: Columns) -> None:
     """Refuse columns of types that cannot be read as what they are named for."""
     for name, option, what, fits in (
-        (chosen.text, option_of(columns, "text"), "text", lambda kind: _is_text(kind) or kind in ("binary", _NO_TYPE)),
+        (chosen.text, option_of(columns, "text"), "text", _holds_texts),
         (chosen.id, option_of(columns, "id"), "a scalar", lambda kind: not kind.startswith(_NO_SCALARS)),
         (chosen.items, "--features-column", "a list of strings or integers", _holds_items),
         (chosen.vectors, "--vector-column", "a list of numbers", _holds_numbers),
@@ -231,6 +241,10 @@ def _is_spelt(kind: str) -> bool:
     if kind.startswith("decimal"):
         return int(kind.partition(",")[2].rstrip(")") or 0) > _PLAIN_SCALE
     return kind.startswith(_SPELT)
+
+
+def _holds_texts(kind: str) -> bool:
+    return _is_text(kind) or kind in ("binary", _NO_TYPE)
 
 
 def _holds_items(kind: str) -> bool:

@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Any
 
 from nearsame.dataclass import dataclass
+from nearsame.engines.spark.crossing import writable
 from nearsame.engines.spark.failures import CHANGED
 from nearsame.frames.corpus import FEW_ROWS
 from nearsame.frames.documents import FrameSide
@@ -70,7 +71,7 @@ class ChosenRecords:
         known, every = self._known
         new = f"nearsame_copies is null and pmod(nearsame_row, {every}) = 0"
         joined = self.side.named(self.names).join(known, "nearsame_row", "left")
-        return joined.filter(f"case when {new} then raise_error('{CHANGED}') else {condition} end")
+        return writable(joined.filter(f"case when {new} then raise_error('{CHANGED}') else {condition} end"))
 
     @cached_property
     def _known(self) -> tuple[Any, int]:

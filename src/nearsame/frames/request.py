@@ -225,7 +225,8 @@ class Request:
                 **({} if self.layers is None else {name: settings[name] for name in ("use", "urls", "within")}),
                 **({} if self.decisions is None else self.decisions.identity(layered=self.layers is not None)),
             }
-            read.verbs.stored = stored_steps(read, place, known)
+            read.verbs.stored = stored = stored_steps(read, place, known)
+            read = replace(read, notes=(*read.notes, *stored.notes))
         if self.layers is not None:
             return self._layered(read, corpus, method, settings)
         ready = self.columns.items is not None

@@ -301,7 +301,7 @@ def _texts(column: pa.Array, name: str, source: str, columns: Columns) -> pa.Arr
         return computing.cast(column, pa.large_binary()).view(pa.large_string())  # checked by `_not_utf8`
     if is_stringlike(kind):
         return computing.cast(column, pa.large_string())
-    if pa.types.is_null(kind):
+    if column.null_count == len(column):  # of any type: a column without a value says nothing
         return pa.nulls(len(column), pa.large_string())
     message = f"{source}: column {name!r} is {kind}, not text"
     raise ColumnError(message, hint=f"Choose a string column with {option_of(columns, 'text')}.")

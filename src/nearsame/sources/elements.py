@@ -130,15 +130,18 @@ def column(name: Any, values: Sequence[Any]) -> pa.Array:
 
     Raises:
         SourceError: They are not of one type.
+        UnicodeEncodeError: A string in a list or a record has half of a surrogate pair.
     """
     texts = [_text(value) for value in values]
     if any(isinstance(text, str) for text in texts) and all(text is None or isinstance(text, str) for text in texts):
         return _strings(texts)
     if {type(text) for text in texts} - {type(None)} == {int}:
         return _numbers(texts)
+    if all(text is None for text in texts):
+        return pa.nulls(len(texts))
     try:
         return pa.array([None if is_missing(value) and not isinstance(value, float) else value for value in values])
-    except (pa.ArrowException, UnicodeEncodeError, OverflowError) as error:
+    except (pa.ArrowException, OverflowError) as error:
         message = f"the values of {name!r} are not of one type: {str(error).partition(chr(10))[0]}"
         raise SourceError(message, hint="Give all records the same type for a key.") from None
 

@@ -3,6 +3,7 @@
 import json
 import re
 
+import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -79,6 +80,59 @@ def test_what_is_in_memory_here_is_taken_to_spark(spark, given):
     found = ns.dedup(given(), engine=ns.Spark(spark))
     assert (3, 1) == (found.stats.documents, found.stats.removed)
     assert sorted([_ROWS[0]["text"], "another"]) == sorted(row.text for row in found.kept().collect())
+
+
+_ODD = [
+    b"b\xed\xa0\x80",
+    b"\xff",
+    b"caf\xc3\xa9\xc3",
+    b"a\xe2\x82 \xf0\x9f\x98\x80\xf0\x9f",
+    None,
+    "α".encode(),
+    b"",
+    b"z\x80\\",
+]
+
+
+@pytest.mark.parametrize("driver_bytes", [0, "64MB"], ids=["many", "few"])
+def test_ids_that_are_not_utf8_are_written_as_on_one_machine(spark, tmp_path, driver_bytes):
+    """Each byte as a backslash, an x and its hex: of Arrow, and of files, whose strings nobody has looked at."""
+    ids = pa.array(_ODD, pa.binary()).view(pa.string())
+    pq.write_table(pa.table({"id": ids, "text": [_ROWS[0]["text"]] * len(ids)}), tmp_path / "odd.parquet")
+    path = tmp_path / "odd.parquet"
+    expected = ns.dedup(path, ties="content").removals.to_pydict()
+    engine = ns.Spark(spark, driver_bytes=driver_bytes)
+    for given in (path, pq.read_table(path)):
+        found = ns.dedup(given, engine=engine, audit=False).removals.toArrow().to_pydict()
+        for name in ("id", "witness_id"):
+            assert sorted(map(_told, expected[name])) == sorted(map(_told, found[name]))
+
+
+def _told(name):
+    return "" if name.isdecimal() or ":" in name else name  # of what has no id
+
+
+_NOTHING = {
+    "records": lambda: [{"id": "a", "text": _ROWS[0]["text"], "y": None, "z": []}],
+    "no texts": lambda: pd.DataFrame({"id": ["a", "b"], "text": [float("nan")] * 2}),
+    "no rows": lambda: pd.DataFrame({"id": [], "text": []}),
+    "no rows, no types": lambda: pd.DataFrame(columns=["id", "text"]),
+}
+
+
+@pytest.mark.parametrize("name", _NOTHING)
+@pytest.mark.parametrize("driver_bytes", [0, "64MB"], ids=["many", "few"])
+def test_a_column_without_any_value_has_no_type_and_is_read_and_written(spark, tmp_path, name, driver_bytes):
+    """Whatever type somebody gave it: pandas says that none is a number."""
+    given = _NOTHING[name]()
+    expected = ns.dedup(given)
+    found = ns.dedup(given, engine=ns.Spark(spark, driver_bytes=driver_bytes), audit=False)
+    here, there = ((run.stats.documents, run.stats.kept, run.stats.empty) for run in (expected, found))
+    assert here == there
+    found.write(tmp_path / "out")
+    assert found.stats.kept == spark.read.parquet(str(tmp_path / "out" / "kept")).count()
+    if name == "records":
+        assert [None, []] == [*spark.read.parquet(str(tmp_path / "out" / "kept")).select("y", "z").first()]
 
 
 def test_a_type_that_spark_has_not_is_an_error_with_its_name(spark):

@@ -19,9 +19,25 @@ from nearsame.engines.spark.places import HadoopPlace
 from nearsame.errors import NearSameError, OutputError
 from nearsame.files.placing import to_disk
 
-__all__ = ["appearing", "mended"]
+__all__ = ["appearing", "is_left_over", "left_over", "mended", "unseen"]
 
 _NEW, _OLD = ".new", ".old"  # not what one machine calls its own, which it would delete
+_HIDDEN = re.compile(rf"\.(.+)\.[0-9a-f]{{8}}({re.escape(_NEW)}|{re.escape(_OLD)})")
+
+
+def unseen(place: HadoopPlace, ending: str = _NEW) -> HadoopPlace:
+    """A hidden place beside one, which no other process takes."""
+    return place.beside(f".{place.name}.{secrets.token_hex(4)}{ending}")
+
+
+def is_left_over(name: str) -> bool:
+    """Whether a name is one of those: of what is being written, or was when a process was killed."""
+    return _HIDDEN.fullmatch(name) is not None
+
+
+def left_over(place: HadoopPlace) -> str:
+    """What to say of such a place."""
+    return f"{place.address} was left by a run that was killed: delete it unless another run is writing there"
 
 
 @contextmanager
@@ -33,8 +49,7 @@ def appearing(place: HadoopPlace) -> Iterator[HadoopPlace]:
     """
     if not place.key[2]:
         raise OutputError(f"{place.address} is the root of a store", hint="Name a folder in it.")
-    stem = f".{place.name}.{secrets.token_hex(4)}"
-    made, old = place.beside(stem + _NEW), place.beside(stem + _OLD)
+    made, old = unseen(place), unseen(place, _OLD)
     try:
         yield made
         if made.local is not None:
@@ -78,15 +93,12 @@ def _clear(place: HadoopPlace) -> None:
 
 def mended(place: HadoopPlace) -> list[str]:
     """What to say of leftovers beside a place; a former answer that a killed process had set aside stands again."""
-    pattern = re.compile(rf"\.{re.escape(place.name)}\.[0-9a-f]{{8}}({re.escape(_NEW)}|{re.escape(_OLD)})")
-    left = [name for name in place.parent().names() if pattern.fullmatch(name)]
+    hidden = ((name, _HIDDEN.fullmatch(name)) for name in place.parent().names())
+    left = [name for name, match in hidden if match is not None and match[1] == place.name]
     olds = [name for name in left if name.endswith(_OLD)]
     notes = []
     if olds and not place.exists():
         left.remove(olds[-1])
         place.beside(olds[-1]).move_to(place)
         notes.append(f"{place.address} is back in its place: a run that was killed had moved it aside")
-    return notes + [
-        f"{place.beside(name).address} was left by a run that was killed: delete it unless another run is writing there"
-        for name in left
-    ]
+    return notes + [left_over(place.beside(name)) for name in left]

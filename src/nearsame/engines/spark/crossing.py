@@ -3,6 +3,7 @@
 1. PySpark 4.0 drops what stands behind an empty batch of Arrow: a table goes in one piece, without empty ones.
 2. What arrived is counted, without a job where Spark knows it.
 3. Documents of types that Spark has not come as the next larger type, or not at all.
+4. A column without any value has no type, which no file can hold: what leaves Spark has strings there.
 """
 
 from typing import Any
@@ -11,7 +12,7 @@ import pyarrow as pa
 
 from nearsame.errors import EngineError, SourceError
 
-__all__ = ["frame_of", "taken"]
+__all__ = ["frame_of", "taken", "writable"]
 
 _TYPES = {
     pa.uint8(): pa.int16(),
@@ -52,3 +53,32 @@ def frame_of(session: Any, table: pa.Table) -> Any:
         message = f"{table.num_rows:,} rows were given to Spark, and {number:,} arrived"
         raise EngineError(message, hint="Report this as a fault, with the versions of pyspark and pyarrow.")
     return frame
+
+
+def writable(frame: Any) -> Any:
+    """The same with strings, all null, for what has no type, as `select null` and `[]` have none."""
+    named = ((frame[f"`{field.name.replace('`', '``')}`"], field.dataType) for field in frame.schema.fields)
+    typed = [(column, kind, _typed(kind)) for column, kind in named]
+    if all(kind == known for _, kind, known in typed):
+        return frame
+    return frame.select(*(column if kind == known else column.cast(known) for column, kind, known in typed))
+
+
+def _typed(kind: Any) -> Any:
+    """A type of Spark's with strings for what has none."""
+    from pyspark.sql import types
+
+    match kind:
+        case types.NullType():
+            return types.StringType()
+        case types.ArrayType():
+            return types.ArrayType(_typed(kind.elementType), kind.containsNull)
+        case types.MapType():
+            return types.MapType(_typed(kind.keyType), _typed(kind.valueType), kind.valueContainsNull)
+        case types.StructType():
+            fields = (
+                types.StructField(each.name, _typed(each.dataType), each.nullable, each.metadata)
+                for each in kind.fields
+            )
+            return types.StructType(list(fields))
+    return kind

@@ -3,17 +3,21 @@
 1. A step is there whole or not at all: written beside with the number of its rows, and renamed. What cannot be read, or
    has another number of rows, counts as not there.
 2. The folder names what it is about (run.json); another recipe, version or input is an error that names the fields.
-3. Parts of two drivers never mix, as each writes a folder of its own; what both write is the same.
+3. Parts of two drivers never mix, as each writes a folder of its own; what both write is the same. Of two that begin at
+   once one names what the folder is about, and the other has to be about the same.
+4. What a driver that was killed has half written is named, and left: another driver may be writing it.
 """
 
 import json
+from contextlib import suppress
+from datetime import UTC, datetime
 from typing import Any
 
 from nearsame.dataclass import dataclass
 from nearsame.engines.checkpoints import require_same
-from nearsame.engines.spark.appearing import appearing
+from nearsame.engines.spark.appearing import appearing, is_left_over, left_over, unseen
 from nearsame.engines.spark.places import HadoopPlace, as_pattern
-from nearsame.errors import WorkdirError
+from nearsame.errors import OutputError, WorkdirError
 
 __all__ = ["Stored", "kept_identity", "stamps", "whole"]
 
@@ -22,9 +26,15 @@ _RUN, _FINISHED = "run.json", "_finished.json"
 
 @dataclass(frozen=True, eq=False)
 class Stored:
-    """The finished steps of one run, in the folder `place`."""
+    """The finished steps of one run.
+
+    Attributes:
+        place: the folder.
+        notes: what to say of leftovers there.
+    """
 
     place: HadoopPlace
+    notes: tuple[str, ...] = ()
 
     @classmethod
     def at(cls, place: HadoopPlace, identity: dict[str, Any]) -> "Stored":
@@ -34,14 +44,14 @@ class Stored:
             WorkdirError: The folder holds something else.
         """
         wanted, stored = json.loads(json.dumps(identity)), kept_identity(place)
-        if stored is not None:
-            require_same(place.address, stored, wanted)
-        elif others := set(place.names()) - {_RUN}:  # which a process that is killed may have begun
-            message = f"{place.address} is not a work directory: it holds {', '.join(sorted(others)[:3])}"
-            raise WorkdirError(message, hint="Name an empty or a new folder.")
-        else:
-            place.inside(_RUN).write_text(json.dumps(wanted, indent=1))
-        return cls(place)
+        hidden = [name for name in place.names() if is_left_over(name)]
+        if stored is None:
+            if others := set(place.names()) - {_RUN, *hidden}:  # which a process that is killed may have begun
+                message = f"{place.address} is not a work directory: it holds {', '.join(sorted(others)[:3])}"
+                raise WorkdirError(message, hint="Name an empty or a new folder.")
+            stored = _begun(place, wanted)
+        require_same(place.address, stored, wanted)
+        return cls(place, tuple(left_over(place.inside(name)) for name in hidden))
 
     def found(self, step: str) -> Any:
         """The frame of a step, if it is finished; else None."""
@@ -79,6 +89,24 @@ class Stored:
         self.place.inside(f"{name}.json").write_text(json.dumps(content))
 
 
+def _begun(place: HadoopPlace, wanted: dict[str, Any]) -> dict[str, Any]:
+    """What a new folder is about: this, unless another driver has just said something else."""
+    run = place.inside(_RUN)
+    written = unseen(run)
+    try:
+        written.write_text(json.dumps(wanted, indent=1))
+        if kept_identity(place) is None:
+            run.delete()  # what is none
+        with suppress(OutputError):  # another one was faster
+            written.move_to(run)
+    finally:
+        written.delete()
+    stored = kept_identity(place)
+    if stored is None:
+        raise WorkdirError(f"{run.address} cannot be read back", hint="Name a folder in another store.")
+    return stored
+
+
 def whole(place: HadoopPlace, rows: int) -> Any:
     """The frame in a folder of Parquet parts, if it has so many rows; else None."""
     from pyspark.errors import PySparkException
@@ -99,7 +127,10 @@ def kept_identity(place: HadoopPlace) -> dict[str, Any] | None:
 def stamps(session: Any, roots: list[str]) -> list[list[Any]]:
     """Of every file below some places its address, bytes and time: these are others when its contents are."""
     reader = session.read.format("binaryFile").option("recursiveFileLookup", True)
-    files = reader.load([*map(as_pattern, roots)]).selectExpr(
-        "path", "length", "concat('modified ', cast(modificationTime as string)) as time"
-    )
-    return sorted([*row] for row in files.collect())
+    files = reader.load([*map(as_pattern, roots)]).selectExpr("path", "length", "unix_micros(modificationTime)")
+    return sorted([path, length, f"modified {_moment(micros)}"] for path, length, micros in files.collect())
+
+
+def _moment(micros: int) -> str:
+    """When that is, whatever the session's time zone."""
+    return datetime.fromtimestamp(micros / 1e6, UTC).isoformat(" ", "microseconds")
