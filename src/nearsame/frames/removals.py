@@ -111,9 +111,10 @@ class FrameRemovals(ABC):
                 raise SourceError(message, hint="Give one that stays the same: persist it, or write it to files first.")
             return {**known.record(), "call": run.read.call, "written": {"pairs": choices.pairs}, **told}
 
-        stay = self._records.listed(LISTED) if run.read.of_archives else self.records(stay=True)
-        frames = {"records" if run.read.of_archives else "kept": stay, "removed": self.table, "clusters": self.clusters}
         with run.clock("writing"):
+            stay = self._records.listed(LISTED) if run.read.of_archives else self.records(stay=True)
+            name = "records" if run.read.of_archives else "kept"
+            frames = {name: stay, "removed": self.table, "clusters": self.clusters}
             if run.read.unread:
                 frames["skipped"] = run.read.verbs.frame(run.skipped).coalesce(1)
             if run.read.of_archives:
@@ -264,7 +265,8 @@ class SparkRemovals(FrameRemovals):
         corpus, gone, number = self.run.corpus, self.decision.gone, self.decision.num_gone
         if self.run.layers is not None:  # of copies of a row all but one may go by a layer, and that one by another
             verbs = self.run.read.verbs
-            gone, (number,) = verbs.told(verbs.aggregated(self.gone, ["row"], ["sum(times) as times"]), "count(1)")
+            with described(self.run.session, "statistics"):
+                gone, (number,) = verbs.told(verbs.aggregated(self.gone, ["row"], ["sum(times) as times"]), "count(1)")
         return ChosenRecords(corpus.judged, corpus.names, corpus.documents, corpus.counts, gone, number)
 
     @plainly()

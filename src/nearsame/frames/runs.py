@@ -14,6 +14,7 @@ from nearsame.answers.stats import Stats, compared_by
 from nearsame.clock import Clock
 from nearsame.dataclass import dataclass
 from nearsame.engines.spark.failures import plainly
+from nearsame.engines.spark.metering import described
 from nearsame.engines.spark.plans import roots
 from nearsame.engines.spark.verbs import Verbs
 from nearsame.errors import ConfigError
@@ -136,7 +137,8 @@ class FrameRun:
         refuse_on_spark(spreadsheet=spreadsheet or None)
         format_of(path)
         self.check_target(path, MADE, overwrite=overwrite)
-        write_frame(self.session, path, table, {"call": self.read.call, "recipe": self.stats.recipe})
+        with described(self.session, "writing"):
+            write_frame(self.session, path, table, {"call": self.read.call, "recipe": self.stats.recipe})
 
     def check_target(self, target: str | Path, mark: str, *, overwrite: bool) -> list[str]:
         """See that a folder may be written; what to say of leftovers beside it.

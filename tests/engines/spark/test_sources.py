@@ -201,15 +201,19 @@ def test_an_answer_is_written_to_a_table_and_read_from_there_by_name(spark, tmp_
         spark.sql("drop table clean_texts")
 
 
-def test_jobs_and_stages_are_called_after_the_steps_of_the_run(spark):
+def test_jobs_and_stages_are_called_after_the_steps_of_the_run(spark, tmp_path):
     """So that the flow is seen in Spark's pages; what the session called its own before is there again."""
     context = spark.sparkContext
     context.setLocalProperty("spark.job.description", "mine")
-    before = newest_job(spark)
-    found = ns.dedup(_table(), method=ns.MinHash(), engine=ns.Spark(spark))
+    before, engine = newest_job(spark), ns.Spark(spark)
+    found = ns.dedup(_table(), method=ns.MinHash(), engine=engine)
     assert 1 == found.stats.removed
+    layered = ns.dedup(_table(), use="digest,text", engine=engine)
+    assert 1 == layered.write(tmp_path / "layered").removed
+    ns.pairs(_table(), engine=engine).write(tmp_path / "pairs.parquet")
     names = {job.description().get() for job in jobs_since(spark, before)}
-    assert {"nearsame: identical", "nearsame: keys", "nearsame: deciding", "nearsame: statistics"} <= names
+    steps = ("identical", "keys", "deciding", "statistics", "joining", "writing")
+    assert {f"nearsame: {step}" for step in steps} <= names
     assert all(name.startswith("nearsame: ") for name in names)
     assert "mine" == context.getLocalProperty("spark.job.description")
     context.setLocalProperty("spark.job.description", None)

@@ -89,7 +89,8 @@ def require_classic(*given: Any) -> None:
     """
     if any(type(one).__module__.startswith("pyspark.sql.connect") for one in given):
         message = "a session of Spark Connect cannot broadcast tables to Python functions"
-        raise ConfigError(message, hint=f"Give a classic session: {_START}.")
+        hint = f"Give a classic session: {_START}; or frame.toArrow() to one machine, which takes no engine."
+        raise ConfigError(message, hint=hint)
 
 
 def _found() -> Any:
