@@ -83,7 +83,7 @@ else:
         """A `__new__` of so many values."""
         size, made = len(fields), 0
 
-        def __new__(cls: Any, /, *args: Any, **named: Any) -> Any:
+        def __new__(cls: Any, /, *args: Any, **named: Any) -> Any:  # noqa: N807  (as it is called in its class)
             nonlocal made
             made += 1
             if len(args) == size and not named and made <= _FEW:
