@@ -89,7 +89,7 @@ class _Init:
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         self._made += 1
-        if instance is None or self._made > _FEW:
+        if self._made > _FEW or not isinstance(instance, self._cls):  # None, or the class: somebody asks what it takes
             return self._written().__get__(instance, owner)
         return partial(self._fill, instance)
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,9 +14,7 @@ from nearsame.kernels import minhash
 from nearsame.named import NamedTuple
 from nearsame.recipes.choices import SketchKind
 from nearsame.recipes.methods import MinHash
-
-if TYPE_CHECKING:  # its import takes longer than sketching a text
-    from numpy.random import PCG64
+from nearsame.stages.sketches.pcg64 import PCG64
 
 __all__ = ["Signatures"]
 
@@ -34,7 +32,7 @@ class Signatures:
     @cached_property
     def seeds(self) -> tuple[arrow.UInt64s, ...]:
         """The random numbers of the recipe's seed: PCG64, whose stream NumPy promises to keep."""
-        return _SKETCHES[self.recipe.sketch].seeds(np.random.PCG64(self.recipe.seed), self.recipe.num_perm)
+        return _SKETCHES[self.recipe.sketch].seeds(PCG64(self.recipe.seed), self.recipe.num_perm)
 
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """SKETCHES of a batch of FEATURES."""
@@ -58,14 +56,14 @@ class _Sketch(NamedTuple):
     """A way to sketch sets: the kernel, and the random numbers that it takes for so many values."""
 
     kernel: Any
-    seeds: Callable[["PCG64", int], tuple[arrow.UInt64s, ...]]
+    seeds: Callable[[PCG64, int], tuple[arrow.UInt64s, ...]]
 
 
-def _fast_seeds(bits: "PCG64", num_perm: int) -> tuple[arrow.UInt64s, ...]:
+def _fast_seeds(bits: PCG64, num_perm: int) -> tuple[arrow.UInt64s, ...]:
     return (arrow.frozen(bits.random_raw(2 * num_perm)),)
 
 
-def _classic_seeds(bits: "PCG64", num_perm: int) -> tuple[arrow.UInt64s, ...]:
+def _classic_seeds(bits: PCG64, num_perm: int) -> tuple[arrow.UInt64s, ...]:
     multipliers = bits.random_raw(num_perm) % np.uint64(_PRIME - 1) + np.uint64(1)
     return arrow.frozen(multipliers), arrow.frozen(bits.random_raw(num_perm) % np.uint64(_PRIME))
 
