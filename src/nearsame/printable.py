@@ -9,7 +9,7 @@
 import json
 import re
 
-__all__ = ["lacks_bars", "printable", "printable_json", "shortened", "without_halves"]
+__all__ = ["lacks_bars", "printable", "printable_json", "shortened", "without_halves", "wrapped"]
 
 _OBEYED = "[\0-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u206f\ud800-\udfff\ufff9-\ufffb]"
 
@@ -67,3 +67,21 @@ def shortened(text: str, most: int) -> str:
     'abcd… [2 characters more]'
     """
     return text if len(text) <= most else f"{text[:most]}… [{len(text) - most:,} characters more]"
+
+
+def wrapped(text: str, width: int) -> list[str]:
+    """A text of one line and of ASCII, in lines that are so wide at most: folded between words, and in longer ones.
+
+    Example:
+        >>> wrapped("one two three", 8)
+        ['one two', 'three']
+    """
+    lines = [""]
+    for match in re.finditer(r"\s*\S+\s*", text):
+        word = match[0].rstrip()
+        if len(lines[-1]) + len(word) > width:
+            lines += [word[start : start + width] for start in range(0, len(word), width)]
+        else:
+            lines[-1] += word
+        lines[-1] += match[0][len(word) :]
+    return [line.rstrip() for line in (lines if lines[0] else lines[1:])]

@@ -12,7 +12,8 @@ from rich.console import Console
 from rich.text import Text
 
 from nearsame.outputs.console import Report
-from nearsame.outputs.lines import cells, columns, cropped, is_plain, wrapped
+from nearsame.outputs.lines import cells, columns, cropped, is_plain
+from nearsame.printable import wrapped
 
 WORDS = st.lists(st.text("ab-,[:", min_size=1, max_size=14), max_size=12)
 GAPS = st.sampled_from([" ", "  ", "   "])

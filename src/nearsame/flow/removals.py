@@ -203,8 +203,8 @@ class Removals:
     def counts(self) -> dict[str, Any]:
         """What statistics say of them."""
         exact, own = int(self.same_text.sum()), self.measured | self.by_method
-        keepers, witnesses = distinct(self.decided.witnesses), np.sort(self.decided.witnesses)
-        sizes = np.searchsorted(witnesses, keepers, "right") - np.searchsorted(witnesses, keepers)
+        keepers = distinct(self.decided.witnesses)
+        sizes = np.bincount(np.searchsorted(keepers, self.decided.witnesses))
         first = np.lexsort((keepers, -sizes))[:NUM_LARGEST]
         ids = self.names.of(keepers[first])[0].to_pylist()
         counts: dict[str, Any] = {

@@ -17,11 +17,11 @@ import pyarrow as pa
 
 from nearsame.answers.stats import Stats
 from nearsame.files.passed_over import PassedOver
-from nearsame.outputs.lines import cells, columns, cropped, is_plain, wrapped
+from nearsame.outputs.lines import cells, columns, cropped, is_plain
 from nearsame.outputs.progress import watched
 from nearsame.outputs.promises import component, condition, content, guarantee, in_bytes, measured, near
 from nearsame.outputs.remarks import remarks
-from nearsame.printable import printable, printable_json
+from nearsame.printable import printable, printable_json, wrapped
 from nearsame.shares import counted, cut, percent
 
 if TYPE_CHECKING:

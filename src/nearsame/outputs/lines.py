@@ -5,15 +5,13 @@
 """
 
 import os
-import re
 import sys
 from contextlib import suppress
 from typing import TextIO
 
-__all__ = ["cells", "columns", "cropped", "is_plain", "wrapped"]
+__all__ = ["cells", "columns", "cropped", "is_plain"]
 
 _USUAL = 80
-_WORD = re.compile(r"\s*\S+\s*")
 
 
 def is_plain(stream: TextIO) -> bool:
@@ -50,21 +48,3 @@ def cropped(text: str, width: int) -> str:
     from rich.cells import set_cell_size  # noqa: PLC0415  (see above)
 
     return set_cell_size(text, width)
-
-
-def wrapped(text: str, width: int) -> list[str]:
-    """A text of one line and of ASCII, in lines that are so wide at most: folded between words, and in longer ones.
-
-    Example:
-        >>> wrapped("one two three", 8)
-        ['one two', 'three']
-    """
-    lines = [""]
-    for match in _WORD.finditer(text):
-        word = match[0].rstrip()
-        if len(lines[-1]) + len(word) > width:
-            lines += [word[start : start + width] for start in range(0, len(word), width)]
-        else:
-            lines[-1] += word
-        lines[-1] += match[0][len(word) :]
-    return [line.rstrip() for line in (lines if lines[0] else lines[1:])]

@@ -159,11 +159,11 @@ def clusters_table(
     clusters = np.concatenate([keepers, witnesses])
     likeness = np.concatenate([np.ones(keepers.size), similarity])
     order = np.lexsort((members, members != clusters, clusters))
-    roles = np.where(members == clusters, "keeper", "removed")[order]
+    is_removed = (members != clusters)[order].astype(np.int8)
     columns = [
         *names.of(members[order]),
         numbers(clusters[order]),
-        pa.array(roles.tolist(), pa.string()),
+        computing.take(pa.array(["keeper", "removed"]), numbers(is_removed)),
         numbers(likeness[order]),
     ]
     table = pa.Table.from_arrays(columns, schema=CLUSTERS)

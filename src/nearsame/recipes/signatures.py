@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Unpack, get_args, get_origin, is_typeddict
 
 from nearsame.named import NamedTuple
+from nearsame.printable import wrapped
 
 __all__ = ["Default", "Doc", "SharedOption", "changed_options", "shared_options", "whole_doc", "whole_signature"]
 
@@ -114,7 +115,7 @@ def whole_doc(doc: str | None, shared: Mapping[str, SharedOption]) -> str | None
         line
         for name, option in shared.items()
         if option.meaning is not None
-        for line in _folded(f"    {name}: {option.meaning}")
+        for line in _folded(f"{name}: {option.meaning}")
     ]
     sections = inspect.cleandoc(doc).split("\n\n")
     at = next((at for at, section in enumerate(sections) if section.startswith("Args:")), None)
@@ -126,13 +127,9 @@ def whole_doc(doc: str | None, shared: Mapping[str, SharedOption]) -> str | None
 
 
 def _folded(text: str) -> list[str]:
-    """A text in lines that are not too long, as `textwrap` has them, which takes ten times as long."""
-    lines = [""]
-    for word in text.split(" "):
-        if len(lines[-1]) + len(word) > _WIDTH:
-            lines.append("        ")
-        lines[-1] += f"{word} "
-    return [line.rstrip() for line in lines]
+    """A text in lines that are not too long; `textwrap` takes some 4 ms for those of `dedup` and `pairs`."""
+    first, *others = wrapped(text, _WIDTH - 8)
+    return [f"    {first}", *(f"        {line}" for line in others)]
 
 
 _AFTER_ARGUMENTS = ("Returns:", "Yields:", "Raises:", "Example:")
