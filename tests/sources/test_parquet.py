@@ -1,5 +1,6 @@
 """A Parquet copy is the same Parquet file, but for the removed rows."""
 
+import math
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -118,6 +119,20 @@ def test_a_large_row_group_is_copied_in_parts(tmp_path: Path, monkeypatch: pytes
     _, copy = _copy(tmp_path, table, [0, 50])
     assert copy.num_row_groups > 1
     assert [row for row in table.to_pylist() if row["id"] not in {0, 50}] == copy.read().to_pylist()
+
+
+@pytest.mark.parametrize("times", [1.05, 1.9, 2.5, 3.3])
+def test_parts_of_a_row_group_are_of_one_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, times: float) -> None:
+    """A small one behind each large one would be read while little is written, and written while much is read."""
+    table = pa.table({"id": range(50_000), "text": [f"{number:070}" for number in range(50_000)]})
+    pq.write_table(table, tmp_path / "in.parquet", use_dictionary=["id"])
+    with pq.ParquetFile(tmp_path / "in.parquet") as file:
+        monkeypatch.setattr(module, "_GROUP_BYTES", int(file.metadata.row_group(0).total_byte_size / times))
+        tables = list(module._groups(file))
+    sizes = [len(part) for part in tables]
+    assert math.ceil(times) == len(sizes)
+    assert max(sizes) - min(sizes) <= len(sizes) * module._PROBED_ROWS
+    assert table.equals(pa.concat_tables(tables))
 
 
 def test_a_row_group_that_is_large_only_when_decoded_is_copied_in_parts(tmp_path: Path) -> None:

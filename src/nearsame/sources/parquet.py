@@ -2,10 +2,11 @@
 
 1. Batches are sized by the bytes that the file's own statistics promise, then cut by the bytes that came.
 2. A copy goes row group by row group, read ahead by one thread, so that decoding and encoding overlap;
-   a row group above `_GROUP_BYTES` becomes several, so that memory stays bounded.
+   a row group above `_GROUP_BYTES` becomes several of one size, so that memory stays bounded.
 3. A row group without removed rows is not filtered; a file without removed rows is copied as it is.
 """
 
+import math
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -27,10 +28,10 @@ from nearsame.sources.tables import annotated, require_sound, told, without_remo
 
 __all__ = ["Parquet"]
 
-_GROUP_BYTES = 64 << 20  # a copy takes about five times as much memory
+_GROUP_BYTES = 80 << 20  # a copy takes about four times as much memory
 _READ_BYTES = 1 << 20
 _NUMBER_BYTES, _HEADER_BYTES = 8, 1 << 16  # in pages at most: of a value's place in the dictionary, and besides
-_PROBED_ROWS, _PIECES = 256, 8
+_PROBED_ROWS, _PIECES = 256, 10
 
 
 class Parquet(Columnar):
@@ -150,21 +151,35 @@ def _edited(
 def _groups(file: pq.ParquetFile) -> Iterator[pa.Table]:
     for group in range(file.num_row_groups):
         meta = file.metadata.row_group(group)
-        encoded = _is_encoded([meta.column(index) for index in range(meta.num_columns)])
-        if not encoded and meta.total_byte_size <= _GROUP_BYTES:
+        columns = [meta.column(index) for index in range(meta.num_columns)]
+        encoded, row_bytes = _is_encoded(columns), _row_bytes(file, group)
+        parts = max(math.ceil(meta.num_rows * row_bytes / _GROUP_BYTES), 1)
+        if not encoded and parts == 1:
             yield file.read_row_group(group)
             continue
-        rows = max(int(_GROUP_BYTES / _PIECES / _row_bytes(file, group)), 1)
-        some: list[pa.RecordBatch] = []
-        size = 0
-        for batch in file.iter_batches(min(rows, _PROBED_ROWS) if encoded else rows, row_groups=[group]):
-            some.append(batch)
-            size += held_bytes(batch)
-            if size >= _GROUP_BYTES:
-                yield pa.Table.from_batches(some)
-                some, size = [], 0
-        if some:
+        rows = max(int(_GROUP_BYTES / _PIECES / row_bytes), 1)
+        batches = file.iter_batches(min(rows, _PROBED_ROWS) if encoded else rows, row_groups=[group])
+        yield from _parts(batches, meta.num_rows, parts)
+
+
+def _parts(batches: Iterator[pa.RecordBatch], num_rows: int, parts: int) -> Iterator[pa.Table]:
+    """So many tables of about as many rows each, or more of them where rows turn out to be larger.
+
+    Of parts of one size each is read while the one before is written; a small one behind each large one would have both
+    wait for each other.
+    """
+    each = math.ceil(num_rows / parts)
+    some: list[pa.RecordBatch] = []
+    size = rows = 0
+    for batch in batches:
+        some.append(batch)
+        size += held_bytes(batch)
+        rows += len(batch)
+        if rows >= each or size >= _GROUP_BYTES:
             yield pa.Table.from_batches(some)
+            some, size, rows = [], 0, 0
+    if some:
+        yield pa.Table.from_batches(some)
 
 
 def _ahead(tables: Iterator[pa.Table]) -> Iterator[pa.Table]:
