@@ -2,7 +2,8 @@
 
 1. The session and the kernels are warm: each task is done on a small corpus first, if there is one: not counted.
 2. Bytes of shuffles and seconds of tasks are those of Spark's own status store, of the jobs of the measured run alone.
-3. MLlib is given the sets ready, nearsame the raw text.
+3. `few_rows` is what the engine holds for few enough to be sent to all workers.
+4. MLlib is given the sets ready, nearsame the raw text.
 """
 
 import json
@@ -19,6 +20,7 @@ import nearsame as ns
 from nearsame import schemas
 from nearsame.engines.spark.verbs import Verbs
 from nearsame.flow import pipeline
+from nearsame.frames import corpus, layers, records
 
 FILES = 8  # that the vectors lie in
 PRIME = 2038074743  # MLlib's, which elements are taken modulo
@@ -34,6 +36,8 @@ def main(task: dict[str, Any]) -> None:
         "counts": counts,
         "sets": sets,
     }
+    for module in (corpus, layers, records):
+        module.FEW_ROWS = task.get("few_rows", corpus.FEW_ROWS)
     session = start(task) if task["engine"] != "local" else None
     one = work[task["what"]]
     if task["what"] == "mllib":

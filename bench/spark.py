@@ -6,9 +6,10 @@
    by the slow method of truth.py. The two engines must give one answer, or the benchmark fails.
 3. MLlib gets its vectors ready, nearsame the raw text; both the same documents, of a made corpus, which is smaller, as
    MLlib is slow, and of the real ones that are here.
-4. The page on Spark gets a table for larger corpora: the measured bytes and seconds, multiplied, and marked as that.
-   They are of runs in which all is as it is there: nothing is decided on the driver or by one task, and the table of
-   counts is as small beside its corpus.
+4. With `--large`, the page on Spark gets one for larger corpora in place of that: a run on one that no memory here
+   holds, beside a small one, and what was measured of it multiplied, and marked as that.
+   They are of runs in which all is as it is there: nothing is decided on the driver or by one task, no rows are few
+   enough to be sent to all workers, and the table of counts is as small beside its corpus.
 """
 
 import argparse
@@ -33,7 +34,7 @@ PAGE, GUIDE = report.ROOT / "docs" / "performance.md", report.ROOT / "docs" / "s
 TASK = Path(__file__).with_name("_spark_task.py")
 PACKAGES = ("nearsame", "pyspark", "pyarrow", "numba", "numpy")
 COUNTS, AT_SCALE = "counting by a shuffle", "Spark, as at scale"
-FEATURE_BYTES, TABLE_BYTES = 8, 1 << 28
+TABLE_BYTES = 1 << 28
 THRESHOLD, METHODS, TABLES = "0.8", ("minhash", "jaccard"), (2, 5)
 MASTER, MEMORY, PARTITIONS = "local[2]", "3g", 8
 SMALL_BYTES, LIMIT_MINUTES = 2_000_000, 15
@@ -42,6 +43,7 @@ OVERHEAD = (
     *("", "seconds", "times one machine", "task seconds", "shuffled MB", "keys, predicted MB", "bytes/document"),
     *("removed", "recall", "precision"),
 )
+LARGE = ("as at scale", "documents", "seconds", "times one machine", "task seconds/GB", "bytes/document", "removed")
 PEERS = ("", "seconds", "documents/s", "shuffled MB", "pairs", "recall", "precision", "nearsame is … times as fast")
 
 
@@ -181,17 +183,15 @@ def counts_text(seen: dict[str, Seen], num_documents: int) -> str:
 def cost_rows(seen: dict[str, Seen], num_documents: int, text_bytes: int) -> list[report.Row]:
     """What larger corpora of such documents would take: measured figures, multiplied."""
     found = []
-    for method in METHODS:
-        each = seen[f"{method}, {AT_SCALE}"]
+    for name, each in seen.items():
+        method = name.partition(",")[0]
         for terabytes in TERABYTES:
             times = terabytes * 1e12 / text_bytes
             hours = each.task_seconds * times / 3600
-            shuffled = each.shuffle_bytes + FEATURE_BYTES * each.said["features"]
             found.append(
                 (
                     f"{method}, {terabytes} TB, {num_documents * times / 1e9:,.1f} billion documents",
-                    f"{shuffled * times / 1e12:,.2f}",
-                    f"{(shuffled + text_bytes) * times / 1e12:,.2f}",
+                    f"{each.shuffle_bytes * times / 1e12:,.2f}",
                     f"{hours:,.0f}",
                     *(f"{hours / cores:,.1f}" for cores in CORES),
                 )
@@ -201,27 +201,19 @@ def cost_rows(seen: dict[str, Seen], num_documents: int, text_bytes: int) -> lis
 
 def cost_text(seen: dict[str, Seen], num_documents: int, text_bytes: int) -> str:
     """The block of the guide."""
-    measured = "; ".join(
-        f"{method}: {each.shuffle_bytes / num_documents:,.0f} bytes shuffled a document, "
-        f"{each.task_seconds / (text_bytes / 1e9):,.0f} task seconds a GB"
-        for method in METHODS
-        for each in [seen[f"{method}, {AT_SCALE}"]]
-    )
     header = (
         "**estimate**",
         "TB shuffled",
-        "with what stays",
         "core hours",
         *(f"hours on {cores:,} cores" for cores in CORES),
     )
     table = report.markdown(header, cost_rows(seen, num_documents, text_bytes))
     return (
-        f"Measured on {text_bytes / 1e6:,.0f} MB, {num_documents:,} documents, {MASTER}: {measured}.\n\n"
-        "Nothing was decided on the driver or by one task, and the table of counts was as small beside its corpus as "
-        f"{TABLE_BYTES >> 20} MB are beside a terabyte.\n\n"
-        "All below is an estimate: these figures multiplied, as if no core ever waited. Where more than a million "
-        "documents meet, the features of all are shuffled as well, and where more than a million go, to write what "
-        f"stays shuffles the texts: both are added, at {FEATURE_BYTES} bytes a shingle and the size of the text.\n\n"
+        f"By {MASTER} with {MEMORY[:-1]} GB of memory; of both sizes the answer is that of one machine.\n\n"
+        "Nothing was decided on the driver or by one task, the table of counts was as small beside its corpus as "
+        f"{TABLE_BYTES >> 20} MB are beside a terabyte, and as there more documents met and went than can be named to "
+        "all workers: the features of all were shuffled, and so were the texts, to find what stays.\n\n"
+        f"All below is an estimate: the figures of {text_bytes / 1e9:,g} GB multiplied, as if no core ever waited.\n\n"
         f"{table}"
     )
 
@@ -243,11 +235,51 @@ def mllib_text(bench: Bench, name: str, given: argparse.Namespace) -> str:
     return f"{about}\n\n{report.markdown(PEERS, table)}"
 
 
+def measure_large(given: argparse.Namespace, folder: Path) -> bool:
+    """Write what a corpus takes that no memory here holds, beside a small one; whether both engines gave one answer."""
+    load = os.getloadavg()[0]
+    bench = Bench(folder, _made(folder, str(SMALL_BYTES)), given.limit_minutes * 60)
+    script = f"spark --large {given.large} --size {given.size} --large-methods {' '.join(given.large_methods)}"
+    table, seen = list[report.Row](), dict[str, Seen]()
+    for method in given.large_methods:
+        for size in (given.size, given.large):
+            file, num_bytes = _made(folder, size), corpus.parse_size(size)
+            tasks = {name: task for name, task in _tasks("dedup", num_bytes).items() if name.startswith(method)}
+            del tasks[f"{method}, Spark"]
+            one, scale = (bench.rounds({name: tasks[name]}, file, 1)[name] for name in tasks)
+            if set(one.answer) != set(scale.answer):
+                return False
+            table.append(_large_row(f"{method}, {size}", scale, one, num_bytes))
+        seen[f"{method}, {AT_SCALE}"] = scale
+        documents, made = scale.said["documents"], report.made_by(script, PACKAGES) + limit.others(load)
+        report.show(f"{documents:,} documents", LARGE, table)
+        text = f"{report.markdown(LARGE, table)}\n\n{cost_text(seen, documents, num_bytes)}\n\n{made}"
+        if not given.no_write and report.has_place(GUIDE, "spark-cost"):
+            report.write_between(GUIDE, "spark-cost", text)
+    return True
+
+
+def _large_row(name: str, scale: Seen, one: Seen, num_bytes: int) -> report.Row:
+    documents = scale.said["documents"]
+    return (
+        name,
+        f"{documents:,}",
+        f"{scale.seconds:,.0f}",
+        f"{scale.seconds / one.seconds:.1f}",
+        f"{scale.task_seconds / (num_bytes / 1e9):,.0f}",
+        f"{scale.shuffle_bytes / documents:,.0f}",
+        f"{len(scale.answer):,}",
+    )
+
+
 def _tasks(what: str, text_bytes: int) -> dict[str, dict[str, Any]]:
     spark = {f"{method}, Spark": {"what": what, "engine": MASTER, "method": method} for method in METHODS}
     table = max(1, round(TABLE_BYTES * text_bytes / 1e12))
     settings = {"broadcast_bytes": table, "driver_bytes": 0, "task_bytes": 0}
-    scale = {f"{method}, {AT_SCALE}": {**spark[f"{method}, Spark"], "settings": settings} for method in METHODS}
+    scale = {
+        f"{method}, {AT_SCALE}": {**spark[f"{method}, Spark"], "settings": settings, "few_rows": 1}
+        for method in METHODS
+    }
     one = {f"{method}, one machine": {"what": what, "engine": "local", "method": method} for method in METHODS}
     return {**one, **spark, **scale}
 
@@ -266,8 +298,8 @@ def _made(folder: Path, size: str) -> Path:
     return file
 
 
-def measure(given: argparse.Namespace, folder: Path) -> tuple[str, str, bool]:
-    """The texts for the two pages, and whether both engines gave one answer."""
+def measure(given: argparse.Namespace, folder: Path) -> tuple[str, bool]:
+    """The text for the page, and whether both engines gave one answer."""
     load = os.getloadavg()[0]
     bench = Bench(folder, _made(folder, str(SMALL_BYTES)), given.limit_minutes * 60)
     file = _made(folder, given.size)
@@ -279,7 +311,6 @@ def measure(given: argparse.Namespace, folder: Path) -> tuple[str, str, bool]:
     about = f"{len(texts):,} documents, {size / 1e6:,.0f} MB of text in Parquet; medians of {given.repeats} rounds."
     report.show(about, OVERHEAD, table)
     beside = [mllib_text(bench, name, given) for name in given.corpora]
-    costs = cost_text(seen, len(texts), size)
     script = f"spark --size {given.size} --mllib-size {given.mllib_size} --repeats {given.repeats}"
     made = report.made_by(script, PACKAGES) + limit.others(load)
     tables = (
@@ -292,7 +323,7 @@ def measure(given: argparse.Namespace, folder: Path) -> tuple[str, str, bool]:
         for each in METHODS
         for where in ("Spark", AT_SCALE)
     )
-    return "\n\n".join([*tables, made]), f"{costs}\n\n{made}", same
+    return "\n\n".join([*tables, made]), same
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -304,16 +335,22 @@ def main(arguments: Sequence[str]) -> int:
     named = "that MLlib is compared on"
     parser.add_argument("--corpora", nargs="*", default=[corpora.MADE, *corpora.REAL], metavar="NAME", help=named)
     parser.add_argument("--repeats", type=int, default=1, help="rounds of the two engines")
+    parser.add_argument("--large", metavar="SIZE", help="for the page on Spark: bytes of text beside --size")
+    parser.add_argument(
+        "--large-methods", nargs="+", choices=METHODS, default=["minhash"], help="with --large (minhash)"
+    )
     parser.add_argument("--limit-minutes", type=float, default=LIMIT_MINUTES, help="for one run; then it is ended")
     parser.add_argument("--folder", type=Path, help="where corpora are made and found again; default: a temporary one")
     parser.add_argument("--no-write", action="store_true", help="only print")
     given = parser.parse_args(arguments)
     with limit.working_folder(given.folder) as folder:
-        text, costs, same = measure(given, folder)
-    print(f"{text}\n\n{costs}")
-    for page, name, block in ((PAGE, "spark", text), (GUIDE, "spark-cost", costs)):
-        if not given.no_write and report.has_place(page, name):
-            report.write_between(page, name, block)
+        if given.large:
+            same = measure_large(given, folder)
+        else:
+            text, same = measure(given, folder)
+            print(text)
+            if not given.no_write and report.has_place(PAGE, "spark"):
+                report.write_between(PAGE, "spark", text)
     if not same:
         print("the two engines differ", file=sys.stderr)
     return 0 if same else 1

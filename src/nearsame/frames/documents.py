@@ -93,7 +93,8 @@ class FrameSide:
     def _records(self, part: FramePart, *, placed: bool) -> Any:
         chosen, frame = part.chosen, part.frame if part.texts is None else part.texts
         frame = with_source(frame, is_archive=part.is_archive) if placed else frame
-        return _named(frame, self.number, part.frame.schema).selectExpr(
+        named = _named(frame, self.number, part.frame.schema).withColumn("nearsame_fits", _fits(part, self.columns))
+        return named.selectExpr(
             "nearsame_row as row",
             f"{_content(part, self.columns)} as {content_of(self.columns)[0]}",
             "nearsame_fp as fp",
@@ -137,10 +138,18 @@ def _content(part: FramePart, columns: Columns) -> str:
         return f"if({not_finite(content)}, null, {content})"
     if name == "items":  # an item that is null says nothing about its document
         return f"array_compact({content})"
-    readable = f"is_valid_utf8({content})"
+    return f"if(nearsame_fits, {content}, null)"
+
+
+def _fits(part: FramePart, columns: Columns) -> Any:
+    """Whether a text is UTF-8 and not too long, asked once for each; null where there is none."""
+    if content_of(columns)[0] != "text":
+        return Verbs.expression("true")
+    text = f"cast({quoted(part.chosen.text or '')} as string)"
+    valid = f"is_valid_utf8({text})"
     if part.delimited:  # Spark has put this in place of what was none
-        readable = f"not contains({content}, '\N{REPLACEMENT CHARACTER}')"
-    return f"if({readable} and octet_length({content}) <= {columns.max_record}, {content}, null)"
+        valid = f"not contains({text}, '\N{REPLACEMENT CHARACTER}')"
+    return Verbs.expression(f"{valid} and octet_length({text}) <= {columns.max_record}")
 
 
 def _beside(part: FramePart, name: str) -> str:
@@ -165,9 +174,9 @@ def _is_bad(part: FramePart, columns: Columns) -> str:
     """Whether a text is too long, or no UTF-8 where nobody has counted that."""
     if content_of(columns)[0] != "text" or part.texts is not None:
         return "false"
-    text = f"cast({quoted(part.chosen.text or '')} as string)"
-    broken = "false" if part.delimited else f"not is_valid_utf8({text})"
-    return f"coalesce({broken} or octet_length({text}) > {columns.max_record}, false)"
+    if not part.delimited:
+        return "coalesce(not nearsame_fits, false)"
+    return f"coalesce(octet_length(cast({quoted(part.chosen.text or '')} as string)) > {columns.max_record}, false)"
 
 
 def _named(frame: Any, side: int, schema: Any) -> Any:

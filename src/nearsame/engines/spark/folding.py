@@ -120,7 +120,7 @@ def _merged(states: Any, merge: Callable[[list[bytes]], bytes]) -> Iterator[Any]
         number = table.column("piece")[0].as_py()
         return pa.Table.from_batches([_batch(number, merge(table.column("state").to_pylist()))])
 
-    rows: Iterator[Any] = states.groupBy("piece").applyInArrow(merged, _DDL).toLocalIterator()
+    rows: Iterator[Any] = states.groupBy("piece").applyInArrow(merged, _DDL).toLocalIterator(prefetchPartitions=True)
     return rows
 
 

@@ -4,7 +4,7 @@
 2. Nothing of the documents comes to the driver here but what a `fold` leaves, and its size is a setting.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import field
 from threading import Lock
@@ -27,6 +27,7 @@ _ONE_TO_ONE = {"text", "items", "vector"}  # a batch with one of these has a row
 
 _ONE_AT_A_TIME = Lock()
 _JOINED = "spark.sql.optimizer.canChangeCachedPlanOutputPartitioning"  # is read where a frame is persisted
+_COMPRESSED = "spark.sql.inMemoryColumnarStorage.compressed"  # likewise: dictionaries of hashes spare nothing
 _ADAPTED = "spark.sql.adaptive.enabled"  # is read where a plan is made
 
 
@@ -66,7 +67,8 @@ class Verbs:
         if step and self.stored is not None:
             self._made.append(self.stored.once(step, frame))
             return self._made[-1]
-        with _set(frame.sparkSession, _JOINED, "true"):  # small partitions may become larger ones, as elsewhere
+        session = frame.sparkSession
+        with _set(session, {_JOINED: "true", _COMPRESSED: "false"}):  # small partitions may become larger ones
             kept = frame.persist()
         self._kept.append(kept)
         self._made.append(_as_source(kept))
@@ -155,20 +157,22 @@ class Verbs:
 
 
 @contextmanager
-def _set(session: Any, name: str, value: str) -> Iterator[None]:
-    """A setting of the session in the block, in which nothing runs."""
+def _set(session: Any, settings: Mapping[str, str]) -> Iterator[None]:
+    """Settings of the session in the block, in which nothing runs."""
     with _ONE_AT_A_TIME:  # or one run would leave what it found of another
-        before = session.conf.get(name, None)
-        session.conf.set(name, value)
+        before = {name: session.conf.get(name, None) for name in settings}
+        for name, value in settings.items():
+            session.conf.set(name, value)
         try:
             yield
         finally:
-            session.conf.unset(name) if before is None else session.conf.set(name, before)
+            for name, value in before.items():
+                session.conf.unset(name) if value is None else session.conf.set(name, value)
 
 
 def _planned(frame: Any) -> Any:
     """A frame over what is kept, planned as a whole: a plan that is adapted has a job for each of its stages."""
-    with _set(frame.sparkSession, _ADAPTED, "false"):
+    with _set(frame.sparkSession, {_ADAPTED: "false"}):
         frame._jdf.queryExecution().executedPlan()  # noqa: SLF001  (no public word for a plan)
     return frame
 
