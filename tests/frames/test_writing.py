@@ -162,9 +162,9 @@ def test_what_a_killed_run_left_is_put_right_or_named(spark, tmp_path):
     assert f"{tmp_path}/.out.0123abcd.new was left by a run that was killed: delete it" in note
 
 
-@pytest.mark.parametrize("name", ["a b", "a%20b", "a[1]", "a{b,c}", "ä"])
+@pytest.mark.parametrize("name", ["a b", "a%20b", "a[1]", "a{b,c}", "ä", "numbers"])
 def test_a_folder_may_have_any_name(name, spark, tmp_path):
-    """What patterns and addresses make of such signs is no matter."""
+    """What patterns and addresses make of such signs is no matter; nor that a folder in it has the same."""
     written(spark, tmp_path / name)
     assert {**RUN, "kept": 10} == json.loads((tmp_path / name / STATS).read_bytes())
     written(spark, tmp_path / name, overwrite=True)
@@ -223,6 +223,42 @@ def test_the_files_behind_a_frame_are_not_touched(spark, tmp_path):
     run = FrameRun(FrameReading((side,), SimpleNamespace(session=spark)), Clock())
     with pytest.raises(OutputError, match="is or holds the source"):
         run.check_target((tmp_path / "clean").as_uri(), STATS, overwrite=True)
+
+
+def test_what_links_in_a_source_lead_to_is_not_touched(spark, tmp_path):
+    """Folders and files, behind further links, too; one that leads in a circle is no matter."""
+    written(spark, tmp_path / "clean")
+    source = tmp_path / "crawl" / "days"
+    source.mkdir(parents=True)
+    (source / "circle").symlink_to(source)
+    (source / "gone").symlink_to(tmp_path / "nowhere")
+    check_target(spark, tmp_path / "clean", [str(tmp_path / "crawl")], STATS, overwrite=True)
+    (tmp_path / "more").mkdir()
+    (source / "more").symlink_to(tmp_path / "more")
+    for place in (source, tmp_path / "more"):
+        for leads_to in (tmp_path / "clean" / "numbers", next((tmp_path / "clean" / "numbers").glob("*.parquet"))):
+            (place / "one").symlink_to(leads_to)
+            for given in (str(tmp_path / "crawl"), f"{tmp_path}/cra*"):
+                with pytest.raises(OutputError, match="is or holds the source"):
+                    check_target(spark, tmp_path / "clean", [given], STATS, overwrite=True)
+            (place / "one").unlink()
+
+
+def test_partitions_of_a_table_are_not_touched_wherever_they_lie(spark, tmp_path):
+    """A table of days may have each day in the answer of a run."""
+    for day in ("a b", "c"):
+        written(spark, tmp_path / day)
+    spark.sql(f"create table days (id long, day string) using parquet partitioned by (day) location '{tmp_path}/days'")
+    try:
+        for day in ("a b", "c"):
+            spark.sql(f"alter table days add partition (day='{day}') location '{tmp_path}/{day}/numbers'")
+        assert 20 == spark.table("days").count()
+        found = {root.removeprefix("file:") for root in roots(spark.table("days").filter("id > 2"))}
+        assert {f"{tmp_path}/days", f"{tmp_path}/a b/numbers", f"{tmp_path}/c/numbers"} == found
+        with pytest.raises(OutputError, match="is or holds the source"):
+            check_target(spark, tmp_path / "a b", [], STATS, overwrite=True, roots=[*found])
+    finally:
+        spark.sql("drop table days")
 
 
 def _asking(session, frame):

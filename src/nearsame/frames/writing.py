@@ -7,7 +7,7 @@
 
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -78,13 +78,20 @@ def require_apart(session: Any, place: HadoopPlace, target: str | os.PathLike[st
         OutputError: It does.
     """
     hint = "Name a place outside of what is read."
-    for read in places_of(session, source):
+    for read in _with_linked(places_of(session, source)):
         if place.holds(read):
             raise OutputError(f"{target} is or holds the source {source}", hint=hint)
         if read.holds(place):
             raise OutputError(f"{target} is inside the source {source}, where the next run would read it", hint=hint)
     if any(matches(session, source, place.inside(name)) for name in _WRITTEN):
         raise OutputError(f"{target} is what {source} matches: the next run would read it", hint=hint)
+
+
+def _with_linked(places: Sequence[HadoopPlace]) -> Iterator[HadoopPlace]:
+    """Places, and what links in them lead to."""
+    for place in places:
+        yield place
+        yield from place.linked()
 
 
 def _require_replaceable(place: HadoopPlace, mark: str, *, overwrite: bool) -> None:

@@ -9,7 +9,7 @@ import json
 import os
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cached_property
 from typing import Any
 
@@ -82,6 +82,20 @@ class HadoopPlace:
         *other_store, other_path = other.key
         return store == other_store and f"{other_path}/".startswith(f"{path}/")
 
+    def linked(self) -> Iterator["HadoopPlace"]:
+        """The places that links in this folder lead to, however deep they lie; on this machine's disk only."""
+        left, seen = [self.local] if self.local is not None else [], set[str]()
+        while left:
+            with suppress(OSError), os.scandir(left.pop()) as entries:  # it is a file, or nobody may look into it
+                for entry in entries:
+                    path = os.path.realpath(entry.path) if entry.is_symlink() else entry.path
+                    if entry.is_symlink() and path not in seen:
+                        seen.add(path)
+                        yield HadoopPlace(self.session, f"file://{path}")
+                        left.append(path)
+                    elif entry.is_dir(follow_symlinks=False):
+                        left.append(path)
+
     def beside(self, name: str) -> "HadoopPlace":
         """The place of another name in the same folder."""
         return HadoopPlace(self.session, f"{self.address.rpartition('/')[0]}/{name}")
@@ -123,13 +137,15 @@ class HadoopPlace:
         """
         if other.exists():
             raise OutputError(f"{other.address} has appeared meanwhile", hint="See what else writes there.")
+        # a folder in an answer may be called like it; in a file HDFS lets nobody look for anything
+        own = self.is_file() or self.inside(self.name).exists()
         with _told(other):
             moved = self._system.rename(self._path, other._path)  # noqa: SLF001  (of the same class)
         if not moved:
             message = f"{self.address} could not be renamed to {other.name}"
             raise OutputError(message, hint="Check that there is permission to write.")
         stray = other.inside(self.name)  # what Hadoop does where a folder appeared in this moment
-        if stray.exists():
+        if not own and stray.exists():
             stray.delete()
             raise OutputError(f"{other.address} has appeared meanwhile", hint="See what else writes there.")
 

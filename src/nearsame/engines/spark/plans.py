@@ -35,7 +35,8 @@ def changing(frame: Any) -> str | None:
 
 def roots(frame: Any) -> list[str]:
     """The files and folders that a frame is read from, persisted or not: what was named, its patterns resolved."""
-    return list(dict.fromkeys(_roots(frame._jdf.queryExecution().analyzed())))  # noqa: SLF001  (likewise)
+    plan = frame._jdf.queryExecution().analyzed()  # noqa: SLF001  (likewise)
+    return list(dict.fromkeys(_roots(frame.sparkSession, plan)))
 
 
 def known_bytes(frame: Any) -> int:
@@ -54,22 +55,40 @@ def with_file(frame: Any, name: str) -> Any:
         return frame.selectExpr("*", f"cast(null as string) as {name}")
 
 
-def _roots(plan: Any) -> Iterator[str]:
+def _roots(session: Any, plan: Any) -> Iterator[str]:
     read = _READ.get(str(plan.getClass().getSimpleName()))
     if read is not None:
-        yield from read(plan)
+        yield from read(session, plan)
     for one in (plan.children(), plan.subqueries()):
         for child in _each(one):
-            yield from _roots(child)
+            yield from _roots(session, child)
 
 
-def _of_files(plan: Any) -> Iterator[str]:
-    relation = plan.relation()
+def _of_files(session: Any, plan: Any) -> Iterator[str]:
+    relation, table = plan.relation(), plan.catalogTable()
     if relation.getClass().getSimpleName() == "HadoopFsRelation":
         yield from (str(path.toString()) for path in _each(relation.location().rootPaths()))
+    if table.isDefined():
+        yield from _of_partitions(session, table.get())
 
 
-def _of_a_table(plan: Any) -> Iterator[str]:
+def _of_partitions(session: Any, table: Any) -> Iterator[str]:
+    """Where the partitions of a table of the catalog lie: each may be anywhere."""
+    if table.partitionColumnNames().isEmpty():
+        return
+    catalog = session._jsparkSession.sessionState().catalog()  # noqa: SLF001  (likewise)
+    anything = session._jvm.scala.Option.empty()  # noqa: SLF001  (likewise)
+    for part in _each(catalog.listPartitions(table.identifier(), anything)):
+        if part.storage().locationUri().isDefined():
+            yield _path_of(session, part.location())
+
+
+def _path_of(session: Any, uri: Any) -> str:
+    """A URI as a path, in which no sign is escaped."""
+    return str(session._jvm.org.apache.hadoop.fs.Path(uri).toString())  # noqa: SLF001  (likewise)
+
+
+def _of_a_table(_session: Any, plan: Any) -> Iterator[str]:
     """Of sources of the second version: files as they are, and tables that say where they lie."""
     from py4j.protocol import Py4JError
 
@@ -82,11 +101,12 @@ def _of_a_table(plan: Any) -> Iterator[str]:
             yield str(location)
 
 
-def _of_hive(plan: Any) -> Iterator[str]:
-    yield str(plan.tableMeta().location().toString())
+def _of_hive(session: Any, plan: Any) -> Iterator[str]:
+    yield _path_of(session, plan.tableMeta().location())
+    yield from _of_partitions(session, plan.tableMeta())
 
 
-def _of_rdd(plan: Any) -> Iterator[str]:
+def _of_rdd(_session: Any, plan: Any) -> Iterator[str]:
     """What the RDD that a frame was made of is read from, back to its first ones."""
     left, seen = [plan.rdd()], set[int]()
     while left:
@@ -104,7 +124,7 @@ def _of_rdd(plan: Any) -> Iterator[str]:
 
 
 _NAMED_BY_PATHS = frozenset({"HadoopRDD", "NewHadoopRDD", "WholeTextFileRDD", "BinaryFileRDD"})
-_READ: Mapping[str, Callable[[Any], Iterator[str]]] = {
+_READ: Mapping[str, Callable[[Any, Any], Iterator[str]]] = {
     "LogicalRelation": _of_files,
     "DataSourceV2Relation": _of_a_table,
     "HiveTableRelation": _of_hive,
