@@ -1,5 +1,7 @@
 """A work directory on Spark: after a driver that died the same call goes on, and what is not the same is refused."""
 
+from types import SimpleNamespace
+
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -10,6 +12,7 @@ from nearsame.engines.spark.places import place_at
 from nearsame.engines.spark.stored import Stored, stamps
 from nearsame.flow import pipeline
 from nearsame.frames import corpus
+from nearsame.frames.workdir import stored_steps
 
 _START = "the council met on monday to talk about the new bridge and its cost over many years to come"
 
@@ -116,6 +119,25 @@ def test_of_two_drivers_that_begin_at_once_one_names_what_it_is_about(spark, tmp
             Stored.at(place, {"method": "jaccard"})
     assert ["run.json"] == [path.name for path in (tmp_path / "work").iterdir()]
     assert {"method": other} == read(place)
+
+
+def test_sides_that_have_changed_places_are_told(spark, folder):
+    """Their files are what they were."""
+    files = [str(folder / "crawl" / f"part-{number}.parquet") for number in range(2)]
+
+    def begun(*names):
+        sides = [
+            SimpleNamespace(number=side, parts=[SimpleNamespace(frame=spark.read.parquet(name))])
+            for side, name in enumerate(names)
+        ]
+        read = SimpleNamespace(sides=sides, verbs=SimpleNamespace(session=spark))
+        return stored_steps(read, place_at(spark, folder / "work"), {})
+
+    begun(*files)
+    told = r"part-0\.parquet was .*\d, on the other side and is .*\d \(1 more changed\)$"
+    with pytest.raises(ns.WorkdirError, match=told):
+        begun(*reversed(files))
+    begun(*files)
 
 
 def test_files_are_the_same_in_every_time_zone(spark, folder):

@@ -40,6 +40,8 @@ def stored_steps(read: FrameReading, place: HadoopPlace, known: dict[str, Any]) 
     session = read.verbs.session
     below = [list(dict.fromkeys(root for part in side.parts for root in roots(part.frame))) for side in read.sides]
     inputs = [
-        [*stamp, side.number] for side, found in zip(read.sides, below, strict=True) for stamp in stamps(session, found)
+        [path, length, time if side.number else f"{time}, on the other side", side.number]
+        for side, found in zip(read.sides, below, strict=True)
+        for path, length, time in stamps(session, found)
     ]
     return Stored.at(place, {**known, "inputs": inputs})
