@@ -41,6 +41,15 @@ def test_rows_that_nobody_compared_are_not_handed_out(spark, sizes, tmp_path):
     found.release()
 
 
+def test_what_layers_have_left_is_found_again(spark):
+    """The method reads them once more: what it does not find would be compared with nothing."""
+    draw = udf(lambda text: f"{text}{random.random()}", "string")
+    rows = templates(spark).select("text", draw("text").alias("id"))
+    told = "^the source changed: 20 documents were left to compare, and 0 were read again"
+    with pytest.raises(ns.SourceError, match=told):
+        ns.dedup(rows, use="digest,text", engine=ns.Spark(spark), audit=False)
+
+
 def test_of_many_rows_some_are_checked(spark, monkeypatch):
     """The numbers of what goes are few; of the others every twentieth is looked at."""
     monkeypatch.setattr(records, "FEW_ROWS", 8)

@@ -179,6 +179,7 @@ class FrameLayers:
             return State(method, steps(method), corpus)
         corpus = Frames(self.sides, self.verbs, _BY_PLACE, names=self.whole.names, named=named, left=self.left)
         state = prepare(corpus, method, clock)
+        self.left.require_read(state.corpus.counts["documents"])
         return replace(
             state, corpus=replace(state.corpus, notes=self.whole.notes)
         )  # what they say of all, they say once

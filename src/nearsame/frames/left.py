@@ -4,7 +4,9 @@ from collections.abc import Iterable, Sequence
 from functools import reduce
 from typing import Any
 
+from nearsame.engines.spark.failures import STEADY
 from nearsame.engines.spark.verbs import Verbs
+from nearsame.errors import SourceError
 from nearsame.frames.documents import FrameSide
 from nearsame.frames.naming import Renamed, renamed
 from nearsame.named import NamedTuple
@@ -35,6 +37,16 @@ class LeftFrame(NamedTuple):
     def places(self) -> Any:
         """Their numbers."""
         return self.rows.select("row", PLACE)
+
+    def require_read(self, number: int) -> None:
+        """See that so many documents, which have been read again, are all of them.
+
+        Raises:
+            SourceError: They are not.
+        """
+        if number != self.num:
+            message = f"the source changed: {self.num:,} documents were left to compare, and {number:,} were read again"
+            raise SourceError(message, hint=STEADY)
 
     def of(self, records: Any) -> Any:
         """Their records."""
