@@ -6,8 +6,8 @@
    by the slow method of truth.py. The two engines must give one answer, or the benchmark fails.
 3. MLlib gets its vectors ready, nearsame the raw text; both the same documents, of a made corpus, which is smaller, as
    MLlib is slow, and of the real ones that are here.
-4. With `--large`, the page on Spark gets one for larger corpora in place of that: a run on one that no memory here
-   holds, beside a small one, and what was measured of it multiplied, and marked as that.
+4. With `--large`, the page on Spark gets one for larger corpora in place of that: a run on one of that size, beside a
+   smaller one, and what was measured of it multiplied, and marked as that.
    They are of runs in which all is as it is there: nothing is decided on the driver or by one task, no rows are few
    enough to be sent to all workers, and the table of counts is as small beside its corpus.
 """
@@ -236,7 +236,7 @@ def mllib_text(bench: Bench, name: str, given: argparse.Namespace) -> str:
 
 
 def measure_large(given: argparse.Namespace, folder: Path) -> bool:
-    """Write what a corpus takes that no memory here holds, beside a small one; whether both engines gave one answer."""
+    """Write what a large corpus takes, beside a smaller one; whether both engines gave one answer."""
     load = os.getloadavg()[0]
     bench = Bench(folder, _made(folder, str(SMALL_BYTES)), given.limit_minutes * 60)
     script = f"spark --large {given.large} --size {given.size} --large-methods {' '.join(given.large_methods)}"
