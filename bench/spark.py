@@ -183,8 +183,7 @@ def counts_text(seen: dict[str, Seen], num_documents: int) -> str:
 def cost_rows(seen: dict[str, Seen], num_documents: int, text_bytes: int) -> list[report.Row]:
     """What larger corpora of such documents would take: measured figures, multiplied."""
     found = []
-    for name, each in seen.items():
-        method = name.partition(",")[0]
+    for method, each in zip(_methods(seen), seen.values(), strict=True):
         for terabytes in TERABYTES:
             times = terabytes * 1e12 / text_bytes
             hours = each.task_seconds * times / 3600
@@ -239,7 +238,6 @@ def measure_large(given: argparse.Namespace, folder: Path) -> bool:
     """Write what a large corpus takes, beside a smaller one; whether both engines gave one answer."""
     load = os.getloadavg()[0]
     bench = Bench(folder, _made(folder, str(SMALL_BYTES)), given.limit_minutes * 60)
-    script = f"spark --large {given.large} --size {given.size} --large-methods {' '.join(given.large_methods)}"
     table, seen = list[report.Row](), dict[str, Seen]()
     for method in given.large_methods:
         for size in (given.size, given.large):
@@ -251,12 +249,17 @@ def measure_large(given: argparse.Namespace, folder: Path) -> bool:
                 return False
             table.append(_large_row(f"{method}, {size}", scale, one, num_bytes))
         seen[f"{method}, {AT_SCALE}"] = scale
+        script = f"spark --large {given.large} --size {given.size} --large-methods {' '.join(_methods(seen))}"
         documents, made = scale.said["documents"], report.made_by(script, PACKAGES) + limit.others(load)
         report.show(f"{documents:,} documents", LARGE, table)
         text = f"{report.markdown(LARGE, table)}\n\n{cost_text(seen, documents, num_bytes)}\n\n{made}"
         if not given.no_write and report.has_place(GUIDE, "spark-cost"):
             report.write_between(GUIDE, "spark-cost", text)
     return True
+
+
+def _methods(seen: dict[str, Seen]) -> list[str]:
+    return [name.partition(",")[0] for name in seen]
 
 
 def _large_row(name: str, scale: Seen, one: Seen, num_bytes: int) -> report.Row:
