@@ -210,8 +210,8 @@ def cost_text(seen: dict[str, Seen], num_documents: int, text_bytes: int) -> str
     return (
         f"By {MASTER} with {MEMORY[:-1]} GB of memory; of both sizes the answer is that of one machine.\n\n"
         "Nothing was decided on the driver or by one task, the table of counts was as small beside its corpus as "
-        f"{TABLE_BYTES >> 20} MB are beside a terabyte, and as there more documents met and went than can be named to "
-        "all workers: the features of all were shuffled, and so were the texts, to find what stays.\n\n"
+        f"{TABLE_BYTES >> 20} MB are beside a terabyte, and, as there, no documents were held for few enough to be "
+        "named to all workers: the features of all were shuffled, and so were the texts, to find what stays.\n\n"
         f"All below is an estimate: the figures of {text_bytes / 1e9:,g} GB multiplied, as if no core ever waited.\n\n"
         f"{table}"
     )

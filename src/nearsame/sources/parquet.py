@@ -28,10 +28,10 @@ from nearsame.sources.tables import annotated, require_sound, told, without_remo
 
 __all__ = ["Parquet"]
 
-_GROUP_BYTES = 80 << 20  # a copy takes about four times as much memory
+_GROUP_BYTES = 64 << 20  # a copy takes about five times as much memory
 _READ_BYTES = 1 << 20
 _NUMBER_BYTES, _HEADER_BYTES = 8, 1 << 16  # in pages at most: of a value's place in the dictionary, and besides
-_PROBED_ROWS, _PIECES = 256, 10
+_PROBED_ROWS, _PIECES = 256, 8
 
 
 class Parquet(Columnar):
