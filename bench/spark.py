@@ -6,10 +6,9 @@
    by the slow method of truth.py. The two engines must give one answer, or the benchmark fails.
 3. MLlib gets its vectors ready, nearsame the raw text; both the same documents, of a made corpus, which is smaller, as
    MLlib is slow, and of the real ones that are here.
-4. With `--large`, the page on Spark gets one for larger corpora in place of that: a run on one of that size, beside a
-   smaller one, and what was measured of it multiplied, and marked as that.
-   They are of runs in which all is as it is there: nothing is decided on the driver or by one task, no rows are few
-   enough to be sent to all workers, and the table of counts is as small beside its corpus.
+4. What runs "as at scale" is as it is on a cluster's corpora: nothing is decided on the driver or by one task, no rows
+   are few enough to be sent to all workers, and the table of counts is as small beside its corpus. What larger corpora
+   cost is cluster.py's.
 """
 
 import argparse
@@ -30,7 +29,7 @@ import processes
 import report
 import truth
 
-PAGE, GUIDE = report.ROOT / "docs" / "performance.md", report.ROOT / "docs" / "spark.md"
+PAGE = report.ROOT / "docs" / "performance.md"
 TASK = Path(__file__).with_name("_spark_task.py")
 PACKAGES = ("nearsame", "pyspark", "pyarrow", "numba", "numpy")
 COUNTS, AT_SCALE = "counting by a shuffle", "Spark, as at scale"
@@ -38,12 +37,10 @@ TABLE_BYTES = 1 << 28
 THRESHOLD, METHODS, TABLES = "0.8", ("minhash", "jaccard"), (2, 5)
 MASTER, MEMORY, PARTITIONS = "local[2]", "3g", 8
 SMALL_BYTES, LIMIT_MINUTES = 2_000_000, 15
-CORES, TERABYTES = (64, 512, 4096), (1, 100)
 OVERHEAD = (
     *("", "seconds", "times one machine", "task seconds", "shuffled MB", "keys, predicted MB", "bytes/document"),
     *("removed", "recall", "precision"),
 )
-LARGE = ("as at scale", "documents", "seconds", "times one machine", "task seconds/GB", "bytes/document", "removed")
 PEERS = ("", "seconds", "documents/s", "shuffled MB", "pairs", "recall", "precision", "nearsame is … times as fast")
 
 
@@ -67,6 +64,11 @@ class Seen:
     def shuffle_bytes(self) -> int:
         """Written by Spark; the same in all runs but for how it compresses."""
         return int(statistics.median(run["shuffle_bytes"] for run in self.runs))
+
+    @property
+    def memory_bytes(self) -> int:
+        """The most at one moment, of Java and Python together, without what files have of it."""
+        return max(run["memory_bytes"] for run in self.runs)
 
     @property
     def predicted_bytes(self) -> int | None:
@@ -107,7 +109,7 @@ class Bench:
         command = [sys.executable, str(TASK), json.dumps({**given, "conf": conf, "threads": 2, **task})]
         environment = {"NUMBA_CACHE_DIR": str(self.folder / "kernels"), "PYTHONPATH": str(report.ROOT / "src")}
         done = processes.run(command, environment, self.limit_seconds)
-        return dict(json.loads(done.output.strip().splitlines()[-1]))
+        return {**json.loads(done.output.strip().splitlines()[-1]), "memory_bytes": done.anonymous_bytes}
 
     def rounds(self, tasks: dict[str, dict[str, Any]], file: Path, repeats: int) -> dict[str, Seen]:
         """Each task so many times, in turn; what fails is left out, and said."""
@@ -180,43 +182,6 @@ def counts_text(seen: dict[str, Seen], num_documents: int) -> str:
     )
 
 
-def cost_rows(seen: dict[str, Seen], num_documents: int, text_bytes: int) -> list[report.Row]:
-    """What larger corpora of such documents would take: measured figures, multiplied."""
-    found = []
-    for method, each in zip(_methods(seen), seen.values(), strict=True):
-        for terabytes in TERABYTES:
-            times = terabytes * 1e12 / text_bytes
-            hours = each.task_seconds * times / 3600
-            found.append(
-                (
-                    f"{method}, {terabytes} TB, {num_documents * times / 1e9:,.1f} billion documents",
-                    f"{each.shuffle_bytes * times / 1e12:,.2f}",
-                    f"{hours:,.0f}",
-                    *(f"{hours / cores:,.1f}" for cores in CORES),
-                )
-            )
-    return found
-
-
-def cost_text(seen: dict[str, Seen], num_documents: int, text_bytes: int) -> str:
-    """The block of the guide."""
-    header = (
-        "**estimate**",
-        "TB shuffled",
-        "core hours",
-        *(f"hours on {cores:,} cores" for cores in CORES),
-    )
-    table = report.markdown(header, cost_rows(seen, num_documents, text_bytes))
-    return (
-        f"By {MASTER} with {MEMORY[:-1]} GB of memory; of both sizes the answer is that of one machine.\n\n"
-        "Nothing was decided on the driver or by one task, the table of counts was as small beside its corpus as "
-        f"{TABLE_BYTES >> 20} MB are beside a terabyte, and, as there, no documents were held for few enough to be "
-        "named to all workers: the features of all were shuffled, and so were the texts, to find what stays.\n\n"
-        f"All below is an estimate: the figures of {text_bytes / 1e9:,g} GB multiplied, as if no core ever waited.\n\n"
-        f"{table}"
-    )
-
-
 def mllib_text(bench: Bench, name: str, given: argparse.Namespace) -> str:
     """The table of one corpus, where it is here."""
     try:
@@ -234,48 +199,8 @@ def mllib_text(bench: Bench, name: str, given: argparse.Namespace) -> str:
     return f"{about}\n\n{report.markdown(PEERS, table)}"
 
 
-def measure_large(given: argparse.Namespace, folder: Path) -> bool:
-    """Write what a large corpus takes, beside a smaller one; whether both engines gave one answer."""
-    load = os.getloadavg()[0]
-    bench = Bench(folder, _made(folder, str(SMALL_BYTES)), given.limit_minutes * 60)
-    table, seen = list[report.Row](), dict[str, Seen]()
-    for method in given.large_methods:
-        for size in (given.size, given.large):
-            file, num_bytes = _made(folder, size), corpus.parse_size(size)
-            tasks = {name: task for name, task in _tasks("dedup", num_bytes).items() if name.startswith(method)}
-            del tasks[f"{method}, Spark"]
-            one, scale = (bench.rounds({name: tasks[name]}, file, 1)[name] for name in tasks)
-            if set(one.answer) != set(scale.answer):
-                return False
-            table.append(_large_row(f"{method}, {size}", scale, one, num_bytes))
-        seen[f"{method}, {AT_SCALE}"] = scale
-        script = f"spark --large {given.large} --size {given.size} --large-methods {' '.join(_methods(seen))}"
-        documents, made = scale.said["documents"], report.made_by(script, PACKAGES) + limit.others(load)
-        report.show(f"{documents:,} documents", LARGE, table)
-        text = f"{report.markdown(LARGE, table)}\n\n{cost_text(seen, documents, num_bytes)}\n\n{made}"
-        if not given.no_write and report.has_place(GUIDE, "spark-cost"):
-            report.write_between(GUIDE, "spark-cost", text)
-    return True
-
-
-def _methods(seen: dict[str, Seen]) -> list[str]:
-    return [name.partition(",")[0] for name in seen]
-
-
-def _large_row(name: str, scale: Seen, one: Seen, num_bytes: int) -> report.Row:
-    documents = scale.said["documents"]
-    return (
-        name,
-        f"{documents:,}",
-        f"{scale.seconds:,.0f}",
-        f"{scale.seconds / one.seconds:.1f}",
-        f"{scale.task_seconds / (num_bytes / 1e9):,.0f}",
-        f"{scale.shuffle_bytes / documents:,.0f}",
-        f"{len(scale.answer):,}",
-    )
-
-
-def _tasks(what: str, text_bytes: int) -> dict[str, dict[str, Any]]:
+def tasks(what: str, text_bytes: int) -> dict[str, dict[str, Any]]:
+    """Each method on one machine, on Spark, and on Spark as at scale."""
     spark = {f"{method}, Spark": {"what": what, "engine": MASTER, "method": method} for method in METHODS}
     table = max(1, round(TABLE_BYTES * text_bytes / 1e12))
     settings = {"broadcast_bytes": table, "driver_bytes": 0, "task_bytes": 0}
@@ -293,7 +218,8 @@ def _peers() -> dict[str, dict[str, Any]]:
     return {**ours, **theirs}
 
 
-def _made(folder: Path, size: str) -> Path:
+def made_corpus(folder: Path, size: str) -> Path:
+    """A corpus of so many bytes of text, made where it is not there yet."""
     file = folder / f"corpus-{size}.parquet"
     if not file.exists():
         print(f"making {file.name}", flush=True)
@@ -304,9 +230,9 @@ def _made(folder: Path, size: str) -> Path:
 def measure(given: argparse.Namespace, folder: Path) -> tuple[str, bool]:
     """The text for the page, and whether both engines gave one answer."""
     load = os.getloadavg()[0]
-    bench = Bench(folder, _made(folder, str(SMALL_BYTES)), given.limit_minutes * 60)
-    file = _made(folder, given.size)
-    seen = bench.rounds(_tasks("dedup", corpus.parse_size(given.size)), file, given.repeats)
+    bench = Bench(folder, made_corpus(folder, str(SMALL_BYTES)), given.limit_minutes * 60)
+    file = made_corpus(folder, given.size)
+    seen = bench.rounds(tasks("dedup", corpus.parse_size(given.size)), file, given.repeats)
     seen |= bench.rounds({COUNTS: {"what": "counts", "engine": MASTER, "method": "jaccard"}}, file, 1)
     texts, known = truth.of_file(file, Fraction(THRESHOLD))
     size = sum(len(text.encode()) for text in texts)
@@ -338,22 +264,15 @@ def main(arguments: Sequence[str]) -> int:
     named = "that MLlib is compared on"
     parser.add_argument("--corpora", nargs="*", default=[corpora.MADE, *corpora.REAL], metavar="NAME", help=named)
     parser.add_argument("--repeats", type=int, default=1, help="rounds of the two engines")
-    parser.add_argument("--large", metavar="SIZE", help="for the page on Spark: bytes of text beside --size")
-    parser.add_argument(
-        "--large-methods", nargs="+", choices=METHODS, default=["minhash"], help="with --large (minhash)"
-    )
     parser.add_argument("--limit-minutes", type=float, default=LIMIT_MINUTES, help="for one run; then it is ended")
     parser.add_argument("--folder", type=Path, help="where corpora are made and found again; default: a temporary one")
     parser.add_argument("--no-write", action="store_true", help="only print")
     given = parser.parse_args(arguments)
     with limit.working_folder(given.folder) as folder:
-        if given.large:
-            same = measure_large(given, folder)
-        else:
-            text, same = measure(given, folder)
-            print(text)
-            if not given.no_write and report.has_place(PAGE, "spark"):
-                report.write_between(PAGE, "spark", text)
+        text, same = measure(given, folder)
+        print(text)
+        if not given.no_write and report.has_place(PAGE, "spark"):
+            report.write_between(PAGE, "spark", text)
     if not same:
         print("the two engines differ", file=sys.stderr)
     return 0 if same else 1

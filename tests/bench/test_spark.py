@@ -35,24 +35,6 @@ def test_recall_and_precision_are_of_pairs(script):
     assert ("MLlib, 2 tables", "30.00", "0", "0.0", "2", "50.00%", "50.00%", "15.0") == theirs
 
 
-def test_costs_are_measured_figures_multiplied(script):
-    """4 MB and 3.6 s for 1 MB are 4 TB and 1,000 hours for a terabyte: no more is claimed."""
-    found = {
-        f"{method}, {script.AT_SCALE}": seen(script, 2.0, [], shuffle_bytes=4_000_000) for method in script.METHODS
-    }
-    rows = script.cost_rows(found, 500, 1_000_000)
-    assert ("minhash, 1 TB, 0.5 billion documents", "4.00", "1,000", "15.6", "2.0", "0.2") == rows[0]
-    assert ("minhash, 100 TB, 50.0 billion documents", "400.00", "100,000", "1,562.5", "195.3", "24.4") == rows[1]
-    assert "All below is an estimate" in script.cost_text(found, 500, 1_000_000)
-
-
-def test_a_large_run_is_told_by_documents_and_gigabytes(script):
-    """2 of 10 documents of 2 GB went, in three times the seconds of one machine."""
-    said = {"documents": 10}
-    one, scale = (seen(script, seconds, [[1, 0], [3, 2]], said=said) for seconds in (20.0, 60.0))
-    assert ("there", "10", "60", "3.0", "2", "400", "2") == script._large_row("there", scale, one, 2_000_000_000)
-
-
 def test_a_ratio_is_to_one_machine(script):
     """Of the same method, in the same run; a prediction stands where the run made one."""
     foretold = {"predicted": {"minhash": {"bytes": 5_000_000}}}
