@@ -5,7 +5,8 @@
 2. `moment_bytes` is the most that all of them had at one moment, pages that they share counted once, as far as looking
    many times a second can tell, and never below a single process's high-water mark.
 3. `anonymous_bytes` is the most of it that was not a file's: files that are mapped can be let go of, this cannot.
-4. A command that fails ends the benchmark with what it said, unless that is caught; one that takes too long is ended.
+4. Looking takes little: the more there is to look at, the less often.
+5. A command that fails ends the benchmark with what it said, unless that is caught; one that takes too long is ended.
 """
 
 import contextlib
@@ -21,6 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 POLL_SECONDS = 0.02
+WATCHED_SHARE = 0.02  # of one processor, at most, for looking: the hundreds of threads of a JVM take long to read
 SHARED_SECONDS = 0.2  # between looks at what several processes share, which is slow to tell
 ERROR_LINE = re.compile(r"^(?:\w+\.)*(?:\w*(?:Error|Exception|Interrupt|Exit)|ERROR)\b.*", re.MULTILINE)
 
@@ -146,7 +148,9 @@ class _Watch:
         return max(self._together, *self._peaks.values(), 0)
 
     def _follow(self) -> None:
-        while not self._done.wait(POLL_SECONDS):
+        pause = POLL_SECONDS
+        while not self._done.wait(pause):
+            began = time.thread_time()
             pids = _tree(self._pid)
             statuses = {pid: _read(Path(f"/proc/{pid}/status")) for pid in pids}
             for pid, status in statuses.items():
@@ -157,6 +161,7 @@ class _Watch:
             if len(pids) > 1 and time.monotonic() - self._looked > SHARED_SECONDS:
                 self._together = max(self._together, sum(_proportional_bytes(pid) for pid in pids))
                 self._looked = time.monotonic()
+            pause = max(POLL_SECONDS, (time.thread_time() - began) / WATCHED_SHARE)
 
 
 def _tree(pid: int) -> list[int]:

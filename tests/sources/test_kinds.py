@@ -4,6 +4,7 @@ import math
 import re
 import subprocess
 import sys
+import tempfile
 from collections import deque
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -18,6 +19,8 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.dataset as pads
 import pytest
+from deltalake import DeltaTable, write_deltalake
+from pyiceberg.catalog.sql import SqlCatalog
 
 import nearsame as ns
 from nearsame.sources import kinds
@@ -27,11 +30,27 @@ IDS = ["a", "b", "c"]
 COLUMNS = {"id": IDS, "text": TEXTS}
 RECORDS = [{"id": name, "text": text} for name, text in zip(IDS, TEXTS, strict=True)]
 TABLE = pa.table(COLUMNS)
+HOME = tempfile.TemporaryDirectory(prefix="nearsame-kinds-")  # deleted when this process ends
 MATRIX = np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
 
 
 def _dataset() -> datasets.Dataset:
     return datasets.Dataset.from_dict(COLUMNS)
+
+
+def _delta_table() -> DeltaTable:
+    folder = tempfile.mkdtemp(dir=HOME.name)
+    write_deltalake(folder, TABLE)
+    return DeltaTable(folder)
+
+
+def _iceberg_table() -> Any:
+    folder = tempfile.mkdtemp(dir=HOME.name)
+    catalog = SqlCatalog("lake", uri=f"sqlite:///{folder}/catalog.db", warehouse=f"file://{folder}")
+    catalog.create_namespace("mydb")
+    table = catalog.create_table("mydb.crawl", schema=TABLE.schema)
+    table.append(TABLE)
+    return table
 
 
 class _Column:
@@ -60,6 +79,8 @@ MADE: dict[str, tuple[Callable[[], Any], type]] = {
     "polars Series": (lambda: pl.Series(TEXTS), pl.Series),
     "polars LazyFrame": (lambda: pl.LazyFrame(COLUMNS), pa.Table),
     "DuckDB relation": (lambda: duckdb.connect().from_arrow(TABLE), pa.Table),
+    "Delta Lake table": (_delta_table, pa.Table),
+    "Iceberg table": (_iceberg_table, pa.Table),
     "Hugging Face Dataset": (_dataset, datasets.Dataset),
     "Hugging Face IterableDataset": (lambda: _dataset().to_iterable_dataset(), pa.Table),
     "anything else with `__arrow_c_stream__`": (_Stream, pa.Table),

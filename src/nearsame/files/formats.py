@@ -10,7 +10,18 @@ from typing import Any
 
 from nearsame.named import NamedTuple
 
-__all__ = ["ARCHIVES_NEED", "BY_SUFFIX", "FORMATS", "PAGES", "PAGES_NEED", "SOURCE_CODE", "TEXTS", "WHOLE", "Format"]
+__all__ = [
+    "ARCHIVES_NEED",
+    "BY_SUFFIX",
+    "FORMATS",
+    "HUDI_LOG",
+    "PAGES",
+    "PAGES_NEED",
+    "SOURCE_CODE",
+    "TEXTS",
+    "WHOLE",
+    "Format",
+]
 
 _PROSE = ("adoc", "md", "org", "rst", "tex", "txt")
 SOURCE_CODE = tuple(
@@ -28,6 +39,7 @@ PAGES = {  # and those that are one web page each, with the type that says so
     ".xhtml": "application/xhtml+xml",
 }  # fmt: skip
 
+HUDI_LOG = ".hoodie"  # the folder that makes one a table of Hudi
 WHOLE = "binaryFile"  # to Spark, which leaves the reading to us
 PAGES_NEED = ("resiliparse",)
 ARCHIVES_NEED = ("fastwarc", "resiliparse")

@@ -26,6 +26,8 @@ __all__ = [
     "of_array",
     "of_arrow_dataset",
     "of_dataset",
+    "of_delta_table",
+    "of_iceberg_table",
     "of_lazy_frame",
     "of_mapping",
     "of_matrix",
@@ -93,6 +95,16 @@ def of_arrow_dataset(dataset: Any) -> pa.Table:
     """All rows of its files, or of a scan of them."""
     schema = getattr(dataset, "projected_schema", None) or dataset.schema
     return _batches(schema, dataset.to_batches(), dataset)
+
+
+def of_delta_table(table: Any) -> pa.Table:
+    """The rows of the version that was opened."""
+    return of_arrow_dataset(table.to_pyarrow_dataset())
+
+
+def of_iceberg_table(table: Any) -> pa.Table:
+    """The rows of its newest snapshot, or of a scan of some."""
+    return of_reader((table.scan() if hasattr(table, "scan") else table).to_arrow_batch_reader())
 
 
 def of_dataset(dataset: Any) -> pa.Table:

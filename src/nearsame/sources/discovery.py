@@ -10,7 +10,6 @@ import glob
 import itertools
 import os
 import stat
-from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib import import_module
@@ -21,7 +20,7 @@ from typing import Any, BinaryIO, NoReturn
 from nearsame.arrow import Rows
 from nearsame.errors import ColumnError, ConfigError, MissingExtraError, SourceError
 from nearsame.files.compressions import COMPRESSIONS
-from nearsame.files.formats import ARCHIVES_NEED, BY_SUFFIX, PAGES, PAGES_NEED, SOURCE_CODE, TEXTS, Format
+from nearsame.files.formats import ARCHIVES_NEED, BY_SUFFIX, HUDI_LOG, PAGES, PAGES_NEED, SOURCE_CODE, TEXTS, Format
 from nearsame.files.inputs import local_stamp, name_as_text, names_of
 from nearsame.files.passed_over import PassedOver, converter_of, kind_of
 from nearsame.files.systems import File, chained, filesystem, is_url, joined, mishaps, require_bucket, suffixed_name
@@ -39,7 +38,6 @@ __all__ = ["Parts", "open_parts"]
 
 _TEXTS = (*TEXTS, *PAGES)
 _WHATEVER = Wanted()
-_TABLES = ("removed", "clusters", "spans")  # of what a run writes, as files or as folders of parts
 _ABOUT_DATA = frozenset({"dataset_dict.json", "dataset_info.json", "dataset_infos.json"})
 
 
@@ -193,14 +191,17 @@ def _walked(root: str) -> Iterator[str]:
             raise error
 
     for folder, inner, names in os.walk(root, onerror=stop):
-        inner[:] = [name for name in inner if not name.startswith(".")]
+        inner[:] = [name for name in inner if not _is_hidden(name)]
         yield from (Path(folder, name).relative_to(root).as_posix() for name in names)
 
 
 def _inside(root: str, every: list[str], wanted: Wanted) -> _Listing:
+    from nearsame.files.refused import require_no_output, require_no_table  # noqa: PLC0415  (only folders are)
+
     paths = [path for path in every if wanted.takes(path)]
+    require_no_table(root, every, read=paths)
     visible = sorted(path for path in paths if wanted.form(path)[0] and not PurePosixPath(path).name.startswith("."))
-    _refuse_outputs(root, visible)
+    require_no_output(root, visible, leave=", or leave it out with --exclude '{}/**'")
     kinds = Counter(sorted(kind_of(path) for path in set(paths).difference(visible)))
     kinds += Counter({"left out as asked": len(every) - len(paths)})
     about_data = _about_data(visible, wanted)
@@ -217,22 +218,6 @@ def _inside(root: str, every: list[str], wanted: Wanted) -> _Listing:
         hint = "Name a folder with .jsonl, .csv, .parquet, .arrow, .txt, .html or .warc files."
         raise SourceError(f"{root or '.'} holds {what}", hint=hint)
     return _Listing(root, known, explicit=False, passed_over=passed_over, dangling=dangling, wanted=wanted)
-
-
-def _refuse_outputs(root: str, paths: Sequence[str]) -> None:
-    """Refuse folders of earlier runs, of which only what is in kept/ are documents; `paths` ascend."""
-
-    def has(start: str) -> bool:
-        at = bisect_left(paths, start)
-        return at < len(paths) and paths[at].startswith(start)
-
-    for home, name in (path.rpartition("/")[::2] for path in paths):
-        below = f"{home}/" if home else ""
-        if name == "stats.json" and has(f"{below}kept/") and any(has(below + table) for table in _TABLES):
-            place = joined(root, home) if home else root
-            message = f"{place} is what nearsame wrote: its documents are in kept/, beside tables about them"
-            leave = f", or leave it out with --exclude '{home}/**'" if home else ""
-            raise SourceError(message, hint=f"Name {joined(place, 'kept')}{leave}.")
 
 
 def _about_data(paths: Sequence[str], wanted: Wanted) -> set[str]:
@@ -328,7 +313,11 @@ def _located_remotely(url: str, wanted: Wanted) -> _Listing:
 def _visible(paths: Iterable[str], root: str) -> list[str]:
     """The paths below a root, but for those in hidden folders."""
     inner = (path[len(root.rstrip("/")) :].lstrip("/") for path in paths)
-    return [path for path in inner if not any(piece.startswith(".") for piece in path.split("/")[:-1])]
+    return [path for path in inner if not any(map(_is_hidden, path.split("/")[:-1]))]
+
+
+def _is_hidden(folder: str) -> bool:
+    return folder.startswith(".") and folder != HUDI_LOG
 
 
 def _parts_of(listing: _Listing, columns: Columns, *, strict: bool) -> Iterator[Part]:

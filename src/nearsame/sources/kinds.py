@@ -245,6 +245,8 @@ _TABLES = (
     Kind("polars DataFrame", is_of("polars", "DataFrame"), conversions.of_stream, _rows, _clone),
     Kind("polars LazyFrame", is_of("polars", "LazyFrame"), conversions.of_lazy_frame),
     Kind("DuckDB relation", is_of("duckdb", "DuckDBPyRelation"), conversions.of_relation),
+    Kind("Delta Lake table", is_of("deltalake", "DeltaTable"), conversions.of_delta_table),
+    Kind("Iceberg table", is_of("pyiceberg", "Table", "DataScan"), conversions.of_iceberg_table),
     Kind("Hugging Face Dataset", is_of("datasets", "Dataset"), conversions.of_dataset, _selected),
     Kind("Hugging Face IterableDataset", is_of("datasets", "IterableDataset"), conversions.of_streamed_dataset),
 )

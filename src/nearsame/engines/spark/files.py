@@ -16,10 +16,11 @@ from typing import Any
 from nearsame.engines.spark.failures import innermost, verdict
 from nearsame.engines.spark.footers import AT_A_TIME, Footers, HadoopFile, footers
 from nearsame.engines.spark.forms import DELIMITERS, GLOB, OWN_PACKING, READERS, Form, kind_of, name_of
-from nearsame.engines.spark.places import as_pattern
+from nearsame.engines.spark.places import as_name, as_pattern
 from nearsame.errors import ColumnError, SourceError
 from nearsame.files.compressions import COMPRESSIONS, MOST_MAGIC, begins_as
 from nearsame.files.formats import WHOLE
+from nearsame.files.refused import require_no_table
 
 __all__ = ["AS_IT_IS", "HadoopFiles", "mishaps"]
 
@@ -76,10 +77,12 @@ class HadoopFiles:
                 yield name, folders[1:], place
             elif not folders or not _is_hidden(name):
                 with mishaps():
-                    inner = place.getFileSystem(self.conf).listStatus(place)
-                yield from self.below(
-                    [one for one in inner if not _is_hidden(str(one.getPath().getName()))], (*folders, name)
-                )
+                    inner = {
+                        str(one.getPath().getName()): one for one in place.getFileSystem(self.conf).listStatus(place)
+                    }
+                beside = (f"{name}/{one}{'' if entry.isFile() else '/'}" for one, entry in inner.items())
+                require_no_table(as_name(str(place.getParent().toString())), beside)
+                yield from self.below([entry for one, entry in inner.items() if not _is_hidden(one)], (*folders, name))
 
     def require_packing(self, path: str, kind: str, packings: set[str | None]) -> None:
         """Refuse what this Spark cannot unpack.

@@ -36,6 +36,7 @@ from nearsame.engines.spark.forms import (
 from nearsame.engines.spark.places import as_name, as_pattern, place_at
 from nearsame.errors import SourceError
 from nearsame.files.formats import WHOLE
+from nearsame.files.refused import require_no_output
 
 __all__ = ["UNREAD", "Given", "is_frame", "packed_files", "read"]
 
@@ -205,7 +206,9 @@ def _form(files: HadoopFiles, path: str) -> Form:
 
 def _form_of_folder(files: HadoopFiles, path: str, entries: list[Any]) -> Form:
     kinds, packings, endings, nested, ignored = set(), set(), set(), False, 0
-    for name, folders, _ in files.below(entries):
+    every = list(files.below(entries))
+    require_no_output(as_name(path), sorted("/".join((*folders, name)) for name, folders, _ in every))
+    for name, folders, _ in every:
         known, packing = kind_of(name)
         ignored += known is None
         if known is not None:
