@@ -227,11 +227,9 @@ def made_corpus(folder: Path, size: str) -> Path:
     return file
 
 
-def measure(given: argparse.Namespace, folder: Path) -> tuple[str, bool]:
-    """The text for the page, and whether both engines gave one answer."""
-    load = os.getloadavg()[0]
-    bench = Bench(folder, made_corpus(folder, str(SMALL_BYTES)), given.limit_minutes * 60)
-    file = made_corpus(folder, given.size)
+def measure_engines(given: argparse.Namespace, bench: Bench) -> tuple[str, bool]:
+    """The text on the two engines, and whether they gave one answer."""
+    file = made_corpus(bench.folder, given.size)
     seen = bench.rounds(tasks("dedup", corpus.parse_size(given.size)), file, given.repeats)
     seen |= bench.rounds({COUNTS: {"what": "counts", "engine": MASTER, "method": "jaccard"}}, file, 1)
     texts, known = truth.of_file(file, Fraction(THRESHOLD))
@@ -239,24 +237,21 @@ def measure(given: argparse.Namespace, folder: Path) -> tuple[str, bool]:
     table = overhead_rows(seen, texts, known)
     about = f"{len(texts):,} documents, {size / 1e6:,.0f} MB of text in Parquet; medians of {given.repeats} rounds."
     report.show(about, OVERHEAD, table)
-    beside = [mllib_text(bench, name, given) for name in given.corpora]
-    script = f"spark --size {given.size} --mllib-size {given.mllib_size} --repeats {given.repeats}"
-    made = report.made_by(script, PACKAGES) + limit.others(load)
-    tables = (
-        f"{about}\n\n{report.markdown(OVERHEAD, table)}",
-        counts_text(seen, len(texts)),
-        *filter(None, beside),
-    )
     same = all(
         seen[f"{each}, {where}"].answer == seen[f"{each}, one machine"].answer
         for each in METHODS
         for where in ("Spark", AT_SCALE)
     )
-    return "\n\n".join([*tables, made]), same
+    return f"{about}\n\n{report.markdown(OVERHEAD, table)}\n\n{counts_text(seen, len(texts))}", same
+
+
+def measure_mllib(given: argparse.Namespace, bench: Bench) -> tuple[str, bool]:
+    """The text on MLlib: there is nothing in it that has to agree."""
+    return "\n\n".join(filter(None, (mllib_text(bench, name, given) for name in given.corpora))), True
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Measure as the command line says, print, and write the pages."""
+    """Measure as the command line says, print, and write the page."""
     parser = argparse.ArgumentParser(prog="scripts/bench spark", description=__doc__.splitlines()[0])
     parser.add_argument("--size", default="100MB", help="bytes of text for the two engines (100MB)")
     made = f"bytes of text of {corpora.MADE} for the comparison with MLlib (100MB)"
@@ -264,18 +259,30 @@ def main(arguments: Sequence[str]) -> int:
     named = "that MLlib is compared on"
     parser.add_argument("--corpora", nargs="*", default=[corpora.MADE, *corpora.REAL], metavar="NAME", help=named)
     parser.add_argument("--repeats", type=int, default=1, help="rounds of the two engines")
+    parser.add_argument("--only", choices=("engines", "mllib"), help="leave the other comparison, and its table, alone")
     parser.add_argument("--limit-minutes", type=float, default=LIMIT_MINUTES, help="for one run; then it is ended")
     parser.add_argument("--folder", type=Path, help="where corpora are made and found again; default: a temporary one")
     parser.add_argument("--no-write", action="store_true", help="only print")
     given = parser.parse_args(arguments)
+    parts = (
+        ("engines", "spark", measure_engines, f"--size {given.size} --repeats {given.repeats}"),
+        ("mllib", "spark-mllib", measure_mllib, f"--mllib-size {given.mllib_size} --corpora {' '.join(given.corpora)}"),
+    )
+    every_same = True
     with limit.working_folder(given.folder) as folder:
-        text, same = measure(given, folder)
-        print(text)
-        if not given.no_write and report.has_place(PAGE, "spark"):
-            report.write_between(PAGE, "spark", text)
-    if not same:
+        bench = Bench(folder, made_corpus(folder, str(SMALL_BYTES)), given.limit_minutes * 60)
+        for part, place, measure, asked in parts:
+            if given.only in (None, part):
+                load = os.getloadavg()[0]
+                text, same = measure(given, bench)
+                made = report.made_by(f"spark --only {part} {asked}", PACKAGES) + limit.others(load)
+                print(f"{text}\n\n{made}")
+                if not given.no_write and report.has_place(PAGE, place):
+                    report.write_between(PAGE, place, f"{text}\n\n{made}")
+                every_same = every_same and same
+    if not every_same:
         print("the two engines differ", file=sys.stderr)
-    return 0 if same else 1
+    return 0 if every_same else 1
 
 
 if __name__ == "__main__":
