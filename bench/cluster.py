@@ -121,8 +121,9 @@ def _beside(given: argparse.Namespace, folder: Path, size: str, where: str) -> I
     bench = spark.Bench(folder, small, given.limit_minutes * 60, max(spark.PARTITIONS, partitions))
     tasks = spark.tasks("dedup", num_bytes)
     for method in given.methods:
-        names = f"{method}, {where}", f"{method}, one machine"
-        on_spark, one = (bench.rounds({name: tasks[name]}, file, 1)[name] for name in names)
+        on_spark, one = (
+            spark.Seen([bench.run(file, **tasks[f"{method}, {there}"])]) for there in (where, "one machine")
+        )
         if on_spark.answer != one.answer:
             raise Differ(f"{method} of {size}: the two engines differ")
         yield Beside(f"{method}, {size}", on_spark, one, num_bytes)

@@ -43,10 +43,6 @@ def test_two_answers_are_an_error(script, tmp_path, monkeypatch):
     """Whatever they cost."""
     answers = iter([[[1, 0]], [[1, 0], [3, 2]]])
     monkeypatch.setattr(script.spark, "made_corpus", lambda folder, size: folder / size)
-    monkeypatch.setattr(
-        script.spark.Bench,
-        "rounds",
-        lambda self, tasks, file, repeats: {name: script.spark.Seen([{"answer": next(answers)}]) for name in tasks},
-    )
+    monkeypatch.setattr(script.spark.Bench, "run", lambda self, file, **task: {"answer": next(answers)})
     with pytest.raises(script.Differ, match="jaccard of 2KB: the two engines differ"):
         script.main(["--whole", "2KB", "--methods", "jaccard", "--folder", str(tmp_path), "--no-write"])
