@@ -7,6 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import nearsame as ns
+from tests.sparks import with_damaged_footers
 
 METHOD = ns.Jaccard(threshold=0.6, shingle_size=2)
 
@@ -79,6 +80,14 @@ def test_other_settings_are_refused_with_their_names(spark, engine, tmp_path):
     ]:
         with pytest.raises(ns.ConfigError, match=wrong):
             ns.dedup(["a"], **asked, **other)
+    shutil.copytree(tmp_path / "one", tmp_path / "damaged")
+    with_damaged_footers(tmp_path / "damaged/features")
+    stats = (tmp_path / "damaged/stats.json").read_text()
+    other = stats.replace('"kept": ', '"kept": "x", "other": ')
+    for said, wrong in ((stats, "is not what was written"), (other, "does not say how many")):
+        (tmp_path / "damaged/stats.json").write_text(said)
+        with pytest.raises(ns.SourceError, match=wrong):
+            ns.dedup(["a"], method=METHOD, engine=engine, against=str(tmp_path / "damaged"))
     parts = sorted((tmp_path / "one/features").glob("*.parquet"), key=lambda part: pq.read_metadata(part).num_rows)
     for lost in (parts[-1:], parts[:-1]):
         for part in lost:

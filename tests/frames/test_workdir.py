@@ -13,6 +13,7 @@ from nearsame.engines.spark.stored import Stored, stamps
 from nearsame.flow import pipeline
 from nearsame.frames import corpus
 from nearsame.frames.workdir import stored_steps
+from tests.sparks import with_damaged_footers
 
 _START = "the council met on monday to talk about the new bridge and its cost over many years to come"
 
@@ -90,6 +91,10 @@ def test_what_a_driver_that_died_has_half_written_counts_as_not_there(spark, tmp
     for damaged in ("", "{", "[]", "7", '{"row": 3}', '{"rows": "3"}', '{"rows": 4}'):
         place.inside("numbers").inside("_finished.json").write_text(damaged)
         assert stored.found("numbers") is None
+    place.inside("numbers").inside("_finished.json").write_text('{"rows": 3}')
+    assert 3 == stored.found("numbers").count()
+    with_damaged_footers(tmp_path / "work" / "numbers")
+    assert stored.found("numbers") is None
     assert 3 == Stored.at(place, {"method": "jaccard"}).once("numbers", frame).count()
     assert ["numbers", "run.json"] == sorted(path.name for path in (tmp_path / "work").iterdir())
 

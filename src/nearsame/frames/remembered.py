@@ -90,7 +90,11 @@ def staying(corpus: Frames, gone: Any) -> Any:
 
 
 def remembered_in(session: Any, sources: Sequence[Any]) -> tuple[dict[int, tuple[HadoopPlace, int]], dict[str, Any]]:
-    """The features of outputs among some sources, by place, with their number; and by name what these say of them."""
+    """The features of outputs among some sources, by place, with their number; and by name what these say of them.
+
+    Raises:
+        SourceError: One does not say how many there are.
+    """
     places, told = dict[int, tuple[HadoopPlace, int]](), dict[str, Any]()
     for number, source in enumerate(sources):
         if not isinstance(source, str | os.PathLike):
@@ -98,7 +102,11 @@ def remembered_in(session: Any, sources: Sequence[Any]) -> tuple[dict[int, tuple
         place = place_at(session, source)
         stats = place.inside(STATS).read_json() if place.inside(FEATURES).exists() else None
         if isinstance(stats, dict) and isinstance(stats.get(ABOUT), dict):
-            places[number] = place.inside(FEATURES), int(stats.get("kept", 0))
+            kept = stats.get("kept")
+            if not isinstance(kept, int):
+                message = f"{place.inside(STATS).address} does not say how many documents stayed"
+                raise SourceError(message, hint="Repair it, or compare with the documents in kept/.")
+            places[number] = place.inside(FEATURES), kept
             told[os.fspath(source)] = stats[ABOUT]
     return places, told
 

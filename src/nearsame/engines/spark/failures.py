@@ -21,6 +21,7 @@ __all__ = [
     "cause_of",
     "first_line",
     "innermost",
+    "is_interrupted",
     "is_of_a_file",
     "plain",
     "plainly",
@@ -35,6 +36,8 @@ _RESULTS = "spark.driver.maxResultSize"
 _FILE = re.compile(r"FAILED_READ_FILE[.\w]*\] Encountered error while reading file (\S.*?)\.\s+(?:SQLSTATE|[A-Z])")
 _COLON = re.compile(r"URISyntaxException: Relative path in absolute URI: (?:\.(.+)\.crc|(.+))$", re.MULTILINE)
 _UNMADE = re.compile(r"Mkdirs failed to create (\S*?)/\.")  # beside a place that is written to
+_WAITED = re.compile(r"awaitResult: *$", re.MULTILINE)  # says nothing: what it waited for does
+_BEHIND = re.compile(r"^Caused by: (.+)$", re.MULTILINE)
 _RAISED = re.compile(r"^(?:[a-z_]\w*\.)*\w*(?:Error|Exception|Interrupt)\b: .+", re.MULTILINE)
 
 
@@ -56,14 +59,14 @@ def plainly() -> Iterator[None]:
     except NearSameError:
         raise
     except (PySparkException, Py4JError) as error:
-        if _is_interrupted(error):
+        if is_interrupted(error):
             _cancel()
             raise KeyboardInterrupt from None
         gave_up = EngineError(f"Spark gave up: {cause_of(error)}", hint=f"See {LOG} for more.")
         raise verdict(error, gave_up) from None
 
 
-def _is_interrupted(error: BaseException) -> bool:
+def is_interrupted(error: BaseException) -> bool:
     """Whether an error comes of pyspark's handler of Ctrl+C, which asks Java while an answer is being read."""
     before: BaseException | None = error
     while before is not None:
@@ -166,7 +169,7 @@ def cause_of(error: Exception) -> str:
     """The line that says why: of an exception in a worker its last one, of Spark's own the innermost cause."""
     java = getattr(error, "java_exception", None)
     text = str(java.getMessage() or java.toString()) if java is not None else str(error)
-    raised = _RAISED.findall(text)
+    raised = _RAISED.findall(text) or (_BEHIND.findall(text) if _WAITED.search(text) else [])
     return plain(raised[-1]) if raised else first_line(text) or type(error).__name__
 
 

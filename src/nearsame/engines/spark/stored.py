@@ -16,6 +16,7 @@ from typing import Any
 from nearsame.dataclass import dataclass
 from nearsame.engines.checkpoints import require_same
 from nearsame.engines.spark.appearing import appearing, is_left_over, left_over, unseen
+from nearsame.engines.spark.failures import is_interrupted
 from nearsame.engines.spark.places import HadoopPlace, as_pattern
 from nearsame.errors import OutputError, WorkdirError
 
@@ -109,12 +110,15 @@ def _begun(place: HadoopPlace, wanted: dict[str, Any]) -> dict[str, Any]:
 
 def whole(place: HadoopPlace, rows: int) -> Any:
     """The frame in a folder of Parquet parts, if it has so many rows; else None."""
+    from py4j.protocol import Py4JJavaError
     from pyspark.errors import PySparkException
 
     try:
         frame = place.session.read.parquet(as_pattern(place.address))
         return frame if frame.count() == rows else None
-    except PySparkException:  # a part is gone, or is none any more
+    except (PySparkException, Py4JJavaError) as error:  # a part is gone, or is none any more
+        if is_interrupted(error):
+            raise
         return None
 
 
