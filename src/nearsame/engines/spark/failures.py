@@ -36,8 +36,6 @@ _RESULTS = "spark.driver.maxResultSize"
 _FILE = re.compile(r"FAILED_READ_FILE[.\w]*\] Encountered error while reading file (\S.*?)\.\s+(?:SQLSTATE|[A-Z])")
 _COLON = re.compile(r"URISyntaxException: Relative path in absolute URI: (?:\.(.+)\.crc|(.+))$", re.MULTILINE)
 _UNMADE = re.compile(r"Mkdirs failed to create (\S*?)/\.")  # beside a place that is written to
-_WAITED = re.compile(r"awaitResult: *$", re.MULTILINE)  # says nothing: what it waited for does
-_BEHIND = re.compile(r"^Caused by: (.+)$", re.MULTILINE)
 _RAISED = re.compile(r"^(?:[a-z_]\w*\.)*\w*(?:Error|Exception|Interrupt)\b: .+", re.MULTILINE)
 
 
@@ -169,7 +167,7 @@ def cause_of(error: Exception) -> str:
     """The line that says why: of an exception in a worker its last one, of Spark's own the innermost cause."""
     java = getattr(error, "java_exception", None)
     text = str(java.getMessage() or java.toString()) if java is not None else str(error)
-    raised = _RAISED.findall(text) or (_BEHIND.findall(text) if _WAITED.search(text) else [])
+    raised = _RAISED.findall(text)
     return plain(raised[-1]) if raised else first_line(text) or type(error).__name__
 
 

@@ -80,8 +80,8 @@ class HadoopFiles:
                     inner = {
                         str(one.getPath().getName()): one for one in place.getFileSystem(self.conf).listStatus(place)
                     }
-                beside = (f"{name}/{one}{'' if entry.isFile() else '/'}" for one, entry in inner.items())
-                require_no_table(as_name(str(place.getParent().toString())), beside)
+                inside = (f"{name}/{one}{'/' * _is_hidden(one)}" for one in inner)  # what hides a log is a folder
+                require_no_table(as_name(str((place.getParent() or place).toString())), inside)
                 yield from self.below([entry for one, entry in inner.items() if not _is_hidden(one)], (*folders, name))
 
     def require_packing(self, path: str, kind: str, packings: set[str | None]) -> None:

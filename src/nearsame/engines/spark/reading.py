@@ -206,9 +206,9 @@ def _form(files: HadoopFiles, path: str) -> Form:
 
 def _form_of_folder(files: HadoopFiles, path: str, entries: list[Any]) -> Form:
     kinds, packings, endings, nested, ignored = set(), set(), set(), False, 0
-    every = list(files.below(entries))
-    require_no_output(as_name(path), sorted("/".join((*folders, name)) for name, folders, _ in every))
-    for name, folders, _ in every:
+    every = [(name, folders) for name, folders, _ in files.below(entries)]
+    require_no_output(as_name(path), sorted("/".join((*folders, name)) for name, folders in every))
+    for name, folders in every:
         known, packing = kind_of(name)
         ignored += known is None
         if known is not None:
