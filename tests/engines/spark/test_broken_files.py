@@ -178,6 +178,38 @@ def test_what_spark_says_is_one_sentence(said, error, message, spark):
     assert len(str(caught.value).splitlines()) == 1
 
 
+class _Java:
+    """An exception of Java, as py4j shows it."""
+
+    def __init__(self, said, cause=None):
+        self._said, self._cause = said, cause
+
+    def getMessage(self):  # noqa: N802  (Java's)
+        return self._said.partition(": ")[2]
+
+    def toString(self):  # noqa: N802  (likewise)
+        return self._said
+
+    def getCause(self):  # noqa: N802  (likewise)
+        return self._cause
+
+
+@pytest.mark.parametrize("named", ["java_exception", "_origin"])
+@pytest.mark.parametrize("lost", ["java.lang.OutOfMemoryError: Java heap space", "TaskResultLost (result lost)"])
+def test_too_little_memory_is_said_with_what_to_raise(lost, named):
+    """Whoever waited for it only says that it waited, and that was all that was told."""
+    errors = pytest.importorskip("pyspark.errors")
+    inner = _Java(f"org.apache.spark.SparkException: Job aborted due to stage failure: Lost task 0.0: {lost}")
+    outer = _Java("org.apache.spark.SparkException: Exception thrown in awaitResult: ", inner)
+    error = errors.PySparkException(outer.getMessage())
+    setattr(error, named, outer)
+    with pytest.raises(ns.EngineError) as caught, plainly():
+        raise error
+    said = f"Spark gave up: Job aborted due to stage failure: Lost task 0.0: {lost.rpartition('.')[2]}"
+    assert said == str(caught.value)
+    assert "spark.driver.memory" in caught.value.hint
+
+
 def test_a_worker_without_our_packages_is_told_what_to_set():
     """As with a session that was started without PYSPARK_PYTHON beside an environment that is not activated."""
     errors = pytest.importorskip("pyspark.errors")

@@ -145,6 +145,12 @@ def test_texts_that_are_no_utf8_are_told_of(spark):
     fine.release()
 
 
+def _stored(spark):
+    """Of each frame that is kept: bytes in memory, and on disks."""
+    told = spark.sparkContext._jsc.sc().getRDDStorageInfo()
+    return {each.id(): (each.memSize(), each.diskSize()) for each in told}
+
+
 def _num_kept(spark):
     return len(spark.sparkContext._jsc.getPersistentRDDs())
 
@@ -155,6 +161,16 @@ def test_a_run_that_fails_keeps_nothing(spark):
     with pytest.raises(ns.TooManyPairsError):
         ns.pairs(frame(spark, corpus()), max_pairs=1, engine=ns.Spark(spark))
     assert _num_kept(spark) == before
+
+
+def test_what_is_kept_takes_none_of_javas_memory(spark):
+    """It is needed for what has no other place, and nobody knows how much else lies there."""
+    before = _stored(spark)
+    found = ns.dedup(frame(spark, corpus()), engine=ns.Spark(spark, driver_bytes=0, task_bytes=0))
+    kept = {number: each for number, each in _stored(spark).items() if number not in before}
+    assert {0} == {memory for memory, _ in kept.values()}
+    assert sum(disk for _, disk in kept.values()) > 0
+    found.release()
 
 
 def test_what_deciding_shuffles_is_told(spark):

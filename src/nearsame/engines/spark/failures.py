@@ -33,6 +33,8 @@ LOG = "Spark's log"  # in hints; a command puts its name there
 STEADY = "Give a source that stays the same: persist it, or write it to files first."
 _ABSENT = "ModuleNotFoundError: No module named"  # said in a worker: here it is an error of its own
 _RESULTS = "spark.driver.maxResultSize"
+_WAITED = "Exception thrown in awaitResult"  # by one thread for another, whose own exception says why
+_NO_ROOM = ("OutOfMemoryError", "TaskResultLost")  # the second, too: what was fetched had no room
 _FILE = re.compile(r"FAILED_READ_FILE[.\w]*\] Encountered error while reading file (\S.*?)\.\s+(?:SQLSTATE|[A-Z])")
 _COLON = re.compile(r"URISyntaxException: Relative path in absolute URI: (?:\.(.+)\.crc|(.+))$", re.MULTILINE)
 _UNMADE = re.compile(r"Mkdirs failed to create (\S*?)/\.")  # beside a place that is written to
@@ -102,6 +104,10 @@ def verdict(error: Exception, otherwise: NearSameError) -> NearSameError:
             "Spark's workers run another Python: let PYSPARK_PYTHON name one with nearsame before the session starts."
         )
         return EngineError(f"Spark gave up: {cause_of(error)}", hint=hint)
+    if any(sign in whole for sign in _NO_ROOM):
+        more = "Give Java more memory (spark.driver.memory, spark.executor.memory)"
+        hint = f"{more}, or lower broadcast_bytes (--broadcast)."
+        return EngineError(f"Spark gave up: {cause_of(error)}", hint=hint)
     return otherwise
 
 
@@ -166,7 +172,9 @@ def first_line(text: str) -> str:
 def cause_of(error: Exception) -> str:
     """The line that says why: of an exception in a worker its last one, of Spark's own the innermost cause."""
     java = getattr(error, "java_exception", None)
-    text = str(java.getMessage() or java.toString()) if java is not None else str(error)
+    said = [str(error)] if java is None else []
+    said += [str(cause.getMessage() or cause.toString()) for cause in _causes(error)]
+    text = next((each for each in said if not each.startswith(_WAITED)), said[0])
     raised = _RAISED.findall(text)
     return plain(raised[-1]) if raised else first_line(text) or type(error).__name__
 

@@ -1,6 +1,7 @@
 """The verbs of a run on Spark: a flow is a DataFrame.
 
-1. What is kept is persisted by Spark and given back with the run; with a work directory, some of it stays there.
+1. What is kept is persisted by Spark and given back with the run; with a work directory, some of it stays there. It
+   lies on disks, so that Java's memory is left to what has no other place (docs/decisions/spark-time.md).
 2. Nothing of the documents comes to the driver here but what a `fold` leaves, and its size is a setting.
 """
 
@@ -62,6 +63,8 @@ class Verbs:
 
     def keep(self, frame: Any, step: str = "") -> Any:
         """Compute a frame once, to be read many times; a step that has a name is found again by the same command."""
+        from pyspark import StorageLevel
+
         if any(frame is made for made in self._made):
             return frame
         if step and self.stored is not None:
@@ -69,7 +72,7 @@ class Verbs:
             return self._made[-1]
         session = frame.sparkSession
         with _set(session, {_JOINED: "true", _COMPRESSED: "false"}):  # small partitions may become larger ones
-            kept = frame.persist()
+            kept = frame.persist(StorageLevel.DISK_ONLY)
         self._kept.append(kept)
         self._made.append(_as_source(kept))
         return self._made[-1]
