@@ -18,7 +18,7 @@ from urllib.parse import unquote, urlsplit
 __all__ = ["import_folders", "install_command", "versions"]
 
 _NAME = "nearsame"
-_METADATA = re.compile(r"(?P<name>[^-]+)-(?P<version>[^-]+)(?:-py\d+\.\d+)?\.(?:dist|egg)-info")
+_METADATA = r"(?P<name>[^-]+)-(?P<version>[^-]+)(?:-py\d+\.\d+)?\.(?:dist|egg)-info"
 
 
 def install_command(extra: str) -> str:
@@ -40,8 +40,9 @@ def versions(names: Iterable[str]) -> dict[str, str]:
     there: dict[str, str] = {}
     for folder in reversed(import_folders()):  # what comes first is what is imported
         with contextlib.suppress(OSError):  # no folder, or one that we may not look into
-            for installed in filter(None, map(_METADATA.fullmatch, os.listdir(folder or "."))):  # noqa: PTH208  (names)
-                there[_normal(installed["name"])] = installed["version"]
+            for entry in os.listdir(folder or "."):  # noqa: PTH208  (names)
+                if entry.endswith("-info") and (installed := re.fullmatch(_METADATA, entry)):
+                    there[_normal(installed["name"])] = installed["version"]
     return {name: there[_normal(name)] for name in names if _normal(name) in there}
 
 

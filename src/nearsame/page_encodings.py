@@ -34,8 +34,8 @@ _BOMS = (
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
 _ESCAPES = (b"\x1b$B", b"\x1b$@")  # Japanese begins here in ISO-2022-JP
-_WIDE_START = re.compile(rb"[\0\t\n\r ]*<\0[!/?a-zA-Z]\0")
-_TAG, _WIDE_TAG = re.compile(rb"<[!/?a-zA-Z]"), re.compile(rb"<\0[!/?a-zA-Z]")
+_WIDE_START = rb"[\0\t\n\r ]*<\0[!/?a-zA-Z]\0"
+_TAG, _WIDE_TAG = rb"<[!/?a-zA-Z]", rb"<\0[!/?a-zA-Z]"
 _KOREAN = dict.fromkeys(
     ("cp949", "euc-kr", "euc_kr", "ks_c_5601-1987", "ms949", "uhc", "windows-949"), "cp949"
 )  # a superset
@@ -155,13 +155,13 @@ def to_utf8(raw: bytes, name: str) -> bytes:
 
 def _wide(raw: bytes) -> str | None:
     """UTF-16 or UTF-32 without a byte order mark: markup has zeros where these have the higher bytes of ASCII."""
-    if start := _WIDE_START.match(raw):
+    if start := re.match(_WIDE_START, raw):
         return "utf-16-be" if raw.index(b"<", 0, start.end()) % 2 else "utf-16-le"
     seen = raw[: min(_SEEN, len(raw) // 4 * 4)]
     length = len(seen) // 2
     if length < _LEAST_WIDE:
         return None
-    if len(_TAG.findall(seen)) > len(_WIDE_TAG.findall(seen)):
+    if len(re.findall(_TAG, seen)) > len(re.findall(_WIDE_TAG, seen)):
         return None  # whatever the zeros are, its markup has none
     zeros = [seen[place::4].count(0) for place in range(4)]
     if max(zeros[0], zeros[3]) == len(seen) // 4 > 2 * min(zeros[0], zeros[3]) and min(zeros[1], zeros[2]) > 0:

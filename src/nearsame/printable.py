@@ -76,6 +76,15 @@ def wrapped(text: str, width: int) -> list[str]:
         >>> wrapped("one two three", 8)
         ['one two', 'three']
     """
+    lines, start = list[str](), 0
+    if " ".join(text.split()) == text:  # nearly all are: then a step is a line, not a word
+        while len(text) - start > width and (end := text.rfind(" ", start, start + width + 1)) >= 0:
+            lines.append(text[start:end])
+            start = end + 1
+    return [*lines, *_wrapped_by_words(text[start:], width)]
+
+
+def _wrapped_by_words(text: str, width: int) -> list[str]:
     lines = [""]
     for match in re.finditer(r"\s*\S+\s*", text):
         word = match[0].rstrip()

@@ -12,8 +12,10 @@ from nearsame.cli import main
 from nearsame.kernels._jit import is_built
 from tests.cli.commands import documents, write_jsonl
 
-HEAVY = {"altair", "asyncio", "fastapi", "fsspec", "pandas", "pydantic", "pyspark", "uvicorn"}
-HEAVY |= {"llvmlite", "numba", "numpy.random", "scipy"} if is_built() else set()  # Numba imports what there is of these
+HEAVY = {"altair", "asyncio", "dateutil", "fastapi", "fsspec", "pandas", "pydantic", "pyspark", "uvicorn"}
+HEAVY |= (  # Numba imports what there is of these
+    {"base64", "llvmlite", "numba", "numpy.random", "scipy", "subprocess", "zipfile"} if is_built() else set()
+)
 COMMANDS = {
     "dedup": ["dedup", "texts.jsonl", "-o", "out"],
     "minhash": ["dedup", "texts.jsonl", "-o", "out", "--method", "minhash"],

@@ -13,15 +13,17 @@ import os
 import pickle
 import select
 import signal
-import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from nearsame.engines.worker import SIZE
 from nearsame.installation import import_folders
+
+if TYPE_CHECKING:
+    import subprocess
 
 __all__ = ["Ended", "Process", "Workers", "workers"]
 
@@ -130,6 +132,8 @@ class Process:
 
 def _started(program: str) -> "subprocess.Popen[bytes]":
     """A Python of its own, which finds what this one finds."""
+    import subprocess  # noqa: PLC0415  (most runs start none)
+
     paths = os.pathsep.join(folder for folder in import_folders() if folder)
     environment = {**os.environ, "PYTHONPATH": paths}
     # Ctrl-C goes to all processes of a terminal: until a worker is so far that it ignores it, its mask holds it back

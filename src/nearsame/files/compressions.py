@@ -4,7 +4,6 @@ import bz2
 import contextlib
 import gzip
 import lzma
-import re
 from typing import Any, Literal
 
 import pyarrow as pa
@@ -17,11 +16,12 @@ COMPRESSIONS: dict[str, Compression] = {".gz": "gzip", ".zst": "zstd", ".bz2": "
 MAGIC: dict[Compression, bytes] = {"gzip": b"\x1f\x8b", "zstd": b"\x28\xb5\x2f\xfd", "bz2": b"BZh", "xz": b"\xfd7zXZ\0"}
 MOST_MAGIC = 10  # bytes that tell a compression from a text: of bz2 more than its three letters
 _SKIPPABLE = b"\x2a\x4d\x18"  # a frame of zstd without data; the byte before it varies
-_BEGINS: dict[Compression, re.Pattern[bytes]] = {
-    "gzip": re.compile(rb"\x1f\x8b\x08"),
-    "zstd": re.compile(rb"(?:\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18)"),  # a frame, or one without data
-    "bz2": re.compile(rb"BZh[1-9](?:1AY&SY|\x17\x72\x45\x38\x50\x90)"),  # a block, or none
-    "xz": re.compile(rb"\xfd7zXZ\0"),
+_BLOCK, _NO_BLOCK = b"1AY&SY", b"\x17\x72\x45\x38\x50\x90"  # what follows the level of bz2
+_BEGINS: dict[Compression, tuple[bytes, ...]] = {
+    "gzip": (MAGIC["gzip"] + b"\x08",),
+    "zstd": (MAGIC["zstd"], *(bytes([first]) + _SKIPPABLE for first in range(0x50, 0x60))),
+    "bz2": tuple(MAGIC["bz2"] + b"%d" % level + rest for level in range(1, 10) for rest in (_BLOCK, _NO_BLOCK)),
+    "xz": (MAGIC["xz"],),
 }
 
 
@@ -35,7 +35,7 @@ def recognised(head: bytes) -> Compression | None:
         >>> recognised(b"\x1f\x8b\x08\0\0\0\0\0\0\0"), recognised(b"BZhang and")
         ('gzip', None)
     """
-    return next((name for name, begins in _BEGINS.items() if begins.match(head)), None)
+    return next((name for name, begins in _BEGINS.items() if head.startswith(begins)), None)
 
 
 def begins_as(head: bytes, compression: Compression) -> bool:

@@ -22,7 +22,7 @@ from nearsame.files.passed_over import PassedOver
 from nearsame.flow.kept import Choices
 from nearsame.flow.offers import Offers
 from nearsame.outputs.destinations import meaning, require_folder
-from nearsame.recipes.arguments import checked, require_number
+from nearsame.recipes.arguments import checked_methods, require_number
 from nearsame.recipes.given import Number
 from nearsame.recipes.methods import Method
 from nearsame.shares import counted
@@ -32,7 +32,7 @@ __all__ = ["Pairs", "Result"]
 _OPTIONS = {"copy_files": "copy"}
 
 
-@checked
+@checked_methods
 @dataclass(frozen=True)
 class Result(Offers):
     """Which documents stay, which go, and why."""
@@ -232,7 +232,7 @@ class Result(Offers):
         self.run.release()
 
 
-@checked
+@checked_methods
 @dataclass(frozen=True)
 class Pairs(Offers):
     """All similar pairs of one side, or across two, as `pairs` finds them."""

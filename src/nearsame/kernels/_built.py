@@ -20,12 +20,13 @@ import weakref
 from collections.abc import Callable
 from pathlib import Path
 from types import FunctionType
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from nearsame.kernels._deferred import Deferred
+from nearsame.named import NamedTuple
 
 __all__ = [
     "CONTENTS",
@@ -73,7 +74,7 @@ class BuiltKernel(NamedTuple):
     """
 
     symbol: str
-    writes: tuple[bool, ...]
+    writes: list[bool]
     returns: Any
     words: int
 
@@ -84,10 +85,10 @@ _Ready = tuple[BuiltKernel, Any, list[int], list[int]]
 
 
 class Library(NamedTuple):
-    """A library that is loaded, and what it holds: entries by the kernel's name and the kinds of its arguments."""
+    """A library that is loaded, and what it holds: by a kernel's name and the kinds of its arguments."""
 
     code: ctypes.CDLL
-    entries: dict[str, dict[str, BuiltKernel]]
+    entries: dict[str, dict[str, list[Any]]]  # of each, the fields of a BuiltKernel
 
 
 def digest(data: bytes) -> str:
@@ -99,7 +100,7 @@ def digest_of_sources() -> str:
     """What the kernels' sources are known by."""
     folder = os.path.dirname(__file__)  # noqa: PTH120  (a Path for each file takes longer than to read it)
     files = os.listdir(folder)  # noqa: PTH208  (likewise)
-    names = sorted(name for name in files if name.endswith((".py", ".ll", ".txt", ".npz")))
+    names = sorted(name for name in files if name.endswith((".py", ".ll", ".txt")))
     return digest(b"".join(name.encode() + b"\0" + _content(f"{folder}/{name}") + b"\0" for name in names))
 
 
@@ -118,14 +119,9 @@ def library(folder: Path = FOLDER) -> Library | None:
         if contents["sources"] != digest_of_sources():
             return None
         levels = [each["file"] for each in contents["levels"].values() if set(each["needs"]) <= flags_of_processor()]
-        code = ctypes.CDLL(str(folder / levels[0])) if levels else None
+        return Library(ctypes.CDLL(str(folder / levels[0])), contents["kernels"]) if levels else None
     except (OSError, ValueError, LookupError, TypeError):  # there is none, or another one is just being made
         return None
-    entries = {
-        name: {kinds: BuiltKernel(each[0], tuple(each[1]), each[2], each[3]) for kinds, each in of.items()}
-        for name, of in contents["kernels"].items()
-    }
-    return Library(code, entries) if code else None
 
 
 @functools.cache
@@ -238,9 +234,10 @@ class Kernel(_Deferred):
         return None if entry.returns is None else _unpack(entry.returns, iter(row), self._code, arrays)
 
     def _look_up(self, known: tuple[Any, ...], args: tuple[Any, ...]) -> _Ready | None:
-        entry = self._entries.get(",".join(map(kind_of, args)))
-        if entry is None:
+        fields = self._entries.get(",".join(map(kind_of, args)))
+        if fields is None:
             return None
+        entry = BuiltKernel(*fields)
         function = getattr(self._code, entry.symbol)
         function.argtypes, function.restype = [ctypes.c_void_p], ctypes.c_int
         words: list[int] = []

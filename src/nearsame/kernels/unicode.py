@@ -1,7 +1,7 @@
-"""The frozen Unicode tables, read from unicode.npz once, when first asked for.
+"""The frozen Unicode tables, read from unicode.npy and unicode.npz once, when first asked for.
 
 1. They are data of the package: no answer depends on the Unicode of the Python that runs it.
-   scripts/make-unicode-tables makes the file; its version is part of every text recipe.
+   scripts/make-unicode-tables makes the files; their version is part of every text recipe.
 2. `tables`, for tokens: an entry is `(c ^ fold) | class << 24`, the simple case folding of the code point c (itself
    where it has none) and what it is to the tokeniser. Look one up as `stage2[(stage1[c >> 8] << 8) | (c & 255)]`;
    the fold is then `c ^ (entry & FOLD_MASK)`.
@@ -67,7 +67,8 @@ DROPPED = 1 << 14
 BACKWARD = 1 << 15
 RECORD_SHIFT = 16
 
-_FILE = Path(__file__).with_name("unicode.npz")
+_CLASSES, _FORMS = (Path(__file__).with_name(f"unicode.{end}") for end in ("npy", "npz"))
+_NUM_BLOCKS = 0x1100  # of 256 code points each
 
 
 class Tables(NamedTuple):
@@ -97,15 +98,15 @@ def tables() -> Tables:
     >>> chr(ord("É") ^ (entry & FOLD_MASK)), entry >> CLASS_SHIFT == WORD
     ('é', True)
     """
-    with np.load(_FILE, allow_pickle=False) as file:
-        return Tables(frozen(file["stage1"]), frozen(file["stage2"]))
+    stages = np.load(_CLASSES, allow_pickle=False)
+    return Tables(frozen(stages[:_NUM_BLOCKS].astype(np.uint16)), frozen(stages[_NUM_BLOCKS:]))
 
 
 @functools.cache
 def normalisation() -> Normalisation:
     """What normalisation reads, the same objects on every call."""
     names = ("normal_stage1", "normal_stage2", "records", "pool", "pairs", "composites")
-    with np.load(_FILE, allow_pickle=False) as file:
+    with np.load(_FORMS, allow_pickle=False) as file:
         return Normalisation(*(frozen(file[name]) for name in names))
 
 

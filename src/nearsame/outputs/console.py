@@ -32,7 +32,7 @@ __all__ = ["Report", "described", "print_json", "watched", "window"]
 _MOST_COLUMNS = 100
 _LEAST_SPEED = 0.05  # of what is not shown as 0.0
 _COLOURS = {"-": "red", "+": "green"}
-_WORD = re.compile(r"\w+")
+_WORD = r"\w+"
 _SHOWN_SKIPS = 5
 _BEFORE = 24  # characters of common text before the first difference
 
@@ -252,7 +252,7 @@ def window(a: str, b: str) -> tuple[str, str]:
         >>> window("One two three", "one two four")
         ('One two three', 'one two four')
     """
-    x, y = (list(_WORD.finditer(text)) for text in (a, b))
+    x, y = (list(re.finditer(_WORD, text)) for text in (a, b))
     at = _first((word.group().casefold() for word in x), (word.group().casefold() for word in y))
     if at == len(x) == len(y):
         place = _first(a, b)

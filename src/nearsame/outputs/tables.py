@@ -163,7 +163,7 @@ def clusters_table(
     columns = [
         *names.of(members[order]),
         numbers(clusters[order]),
-        computing.take(pa.array(["keeper", "removed"]), numbers(is_removed)),
+        computing.take(pa.array(["keeper", "removed"], pa.string()), numbers(is_removed)),
         numbers(likeness[order]),
     ]
     table = pa.Table.from_arrays(columns, schema=CLUSTERS)

@@ -16,7 +16,7 @@ from nearsame.named import NamedTuple
 
 __all__ = ["MARK", "OTHER", "SPACE", "WORD", "alone", "folded", "prepared", "shown", "span"]
 
-_FILE = Path(__file__).parent.parent / "kernels" / "unicode.npz"
+_FOLDER = Path(__file__).parent.parent / "kernels"
 OTHER, WORD, _ALONE, SPACE, MARK, _UNSEEN = range(6)
 _LAST = 0x110000
 
@@ -27,14 +27,15 @@ _S_COUNT = 19 * _V_COUNT * _T_COUNT
 
 @cache
 def _file() -> dict[str, Any]:
-    with np.load(_FILE, allow_pickle=False) as file:
+    with np.load(_FOLDER / "unicode.npz", allow_pickle=False) as file:
         return {name: file[name] for name in file.files}
 
 
 @cache
 def _entries() -> Any:
-    tables = _file()
-    return tables["stage2"].reshape(-1, 256)[tables["stage1"]].reshape(-1)
+    stages = np.load(_FOLDER / "unicode.npy", allow_pickle=False)
+    blocks = _LAST >> 8
+    return stages[blocks:].reshape(-1, 256)[stages[:blocks]].reshape(-1)
 
 
 @cache

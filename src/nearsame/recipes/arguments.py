@@ -6,7 +6,6 @@
 3. What a type cannot say (the least number, a word and a column in one) is refused by the function itself.
 """
 
-import difflib
 import functools
 import inspect
 import math
@@ -23,9 +22,13 @@ from nearsame.errors import ConfigError
 from nearsame.files.inputs import no_path
 from nearsame.recipes.signatures import shared_options, whole_doc, whole_signature
 
-__all__ = ["checked", "not_on_spark", "plain_number", "refuse_on_spark", "require_number", "require_type", "shown"]
+__all__ = [
+    "checked", "checked_methods", "not_on_spark", "plain_number", "refuse_on_spark", "require_number", "require_type",
+    "shown",
+]  # fmt: skip
 
 _Checked = TypeVar("_Checked", bound=Callable[..., Any])
+_Kind = TypeVar("_Kind", bound=type)
 
 _PLAIN = (str, bool)
 _CALL_BITS = 63  # of a number that a call is given: SQLite, Arrow and NumPy take no larger one
@@ -60,15 +63,22 @@ def checked(function: _Checked) -> _Checked:
     """
     if isinstance(function, type):
         getattr(function, "__init__")  # noqa: B009  (that of a class of data is written now, at its first use)
-        for name, member in list(vars(function).items()):
-            if name != "__init__" and name.startswith("_"):
-                continue
-            if isinstance(member, classmethod):
-                setattr(function, name, classmethod(checked(member.__func__)))
-            elif inspect.isfunction(member):
-                setattr(function, name, checked(member))
-        return function
+        if inspect.isfunction(own := vars(function).get("__init__")):
+            setattr(function, "__init__", checked(own))  # noqa: B010  (mypy takes an assignment for one to an instance)
+        return checked_methods(function)
     return _checked_call(function)
+
+
+def checked_methods(kind: _Kind) -> _Kind:
+    """The same class, whose public methods refuse such arguments: one that only we make instances of."""
+    for name, member in list(vars(kind).items()):
+        if name.startswith("_"):
+            continue
+        if isinstance(member, classmethod):
+            setattr(kind, name, classmethod(checked(member.__func__)))
+        elif inspect.isfunction(member):
+            setattr(kind, name, checked(member))
+    return kind
 
 
 def _checked_call(function: _Checked) -> _Checked:
@@ -111,6 +121,8 @@ def _refuse_unknown(function: Callable[..., Any], given: Mapping[str, Any], sign
     """Python's own error, where Python would pass the name on."""
     for name in given:
         if name not in signature.parameters:
+            import difflib  # noqa: PLC0415  (only this error needs it)
+
             close = difflib.get_close_matches(name, signature.parameters, 1)
             meant = f". Did you mean {close[0]!r}?" if close else ""
             raise TypeError(f"{function.__qualname__}() got an unexpected keyword argument {name!r}{meant}")

@@ -14,8 +14,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from fractions import Fraction
 from typing import Annotated, Any, Literal, Self, TypeVar, Union, dataclass_transform, get_args, get_origin
 
-from nearsame.dataclass import dataclass
 from nearsame.files.inputs import no_path
+from nearsame.named import NamedTuple
 from nearsame.recipes.arguments import plain_number, shown
 
 __all__ = ["Declared", "Field", "Setting", "rule"]
@@ -25,8 +25,7 @@ _Rule = TypeVar("_Rule", bound=Callable[..., None])
 _YES, _NO = ("true", "yes", "on", "1", "t", "y"), ("false", "no", "off", "0", "f", "n")
 
 
-@dataclass(frozen=True)
-class Setting:
+class Setting(NamedTuple):
     """What a class says of one setting: numbers are at least `ge`, above `gt`, at most `le`, and below `lt`."""
 
     default: Any
@@ -100,7 +99,7 @@ class Declared:
         for name, kind in declared.items():
             setting = getattr(cls, name, None)
             if isinstance(setting, Setting):
-                cls.model_fields[name] = Setting(**{**vars(setting), "annotation": kind})
+                cls.model_fields[name] = setting._replace(annotation=kind)
         cls._rules = tuple(
             dict.fromkeys(
                 name for base in bases for name, member in vars(base).items() if getattr(member, "is_rule", False)

@@ -35,9 +35,9 @@ __all__ = [
     "words_of",
 ]
 
-_PREFIXED = re.compile("0b[01]+|0x[0-9a-f]+")
+_PREFIXED = "0b[01]+|0x[0-9a-f]+"
 _PREFIXED_AS_WRITTEN = r"(?i)^[\s_]*0_*(b[01_]*[01]|x[0-9a-f_]*[0-9a-f])[\s_]*$"
-_DECIMAL = re.compile("-?[0-9]+")
+_DECIMAL = "-?[0-9]+"
 _DIGITS = np.full(256, 255, np.uint8)
 for _at, _character in enumerate("0123456789abcdef"):
     _DIGITS[ord(_character)] = _DIGITS[ord(_character.upper())] = _at
@@ -86,7 +86,7 @@ def is_prefixed(text: str) -> bool:
     >>> [is_prefixed(text) for text in ("0b11", "0b12", "0B_1", "0x12")]
     [True, False, True, True]
     """
-    return _PREFIXED.fullmatch(_plainly(text)) is not None
+    return re.fullmatch(_PREFIXED, _plainly(text)) is not None
 
 
 def has_prefixes(column: pa.Array) -> bool:
@@ -103,10 +103,10 @@ def _plainly(text: str) -> str:
 def _number(text: str, bits: int, decimal: bool) -> int | None:  # noqa: FBT001  (as read_code has it)
     if len(text) == bits and set(text) <= {"0", "1"}:
         return int(text, 2)
-    if _PREFIXED.fullmatch(text):
+    if re.fullmatch(_PREFIXED, text):
         return int(text, 0)
     if decimal:
-        return int(text) if _DECIMAL.fullmatch(text) and len(text) <= bits + 1 else None
+        return int(text) if re.fullmatch(_DECIMAL, text) and len(text) <= bits + 1 else None
     return int(text, 16) if len(text) == -(-bits // 4) and not set(text) - set("0123456789abcdef") else None
 
 

@@ -20,7 +20,7 @@ from nearsame.sources.folder import TextFolder
 __all__ = ["folder_names", "folder_values", "of_positions"]
 
 _NULL = "__HIVE_DEFAULT_PARTITION__"
-_INTEGER = re.compile(r"-?[0-9]{1,18}")
+_INTEGER = r"-?[0-9]{1,18}"
 
 
 def folder_names(parts: Sequence[Part]) -> list[str]:
@@ -44,7 +44,7 @@ def folder_values(name: str, parts: Sequence[Part]) -> list[pa.Array | None]:
     """
     found = [[_value(name, _whole(path)) for path in part.files.names()] for part in parts]
     texts = [value for values in found for value in values if value is not None and value != _NULL]
-    kind = pa.int64() if texts and all(_INTEGER.fullmatch(text) for text in texts) else pa.string()
+    kind = pa.int64() if texts and all(re.fullmatch(_INTEGER, text) for text in texts) else pa.string()
     return [
         pa.array([None if value in (None, _NULL) else value for value in values], pa.string()).cast(kind)
         if any(value is not None for value in values)

@@ -24,7 +24,7 @@ TYPES = {
     "bool": pa.bool_(), "int": pa.int64(), "large": pa.uint64(), "float": pa.float64(), "string": pa.string()
 }  # fmt: skip
 _DEEPEST = 100  # levels of a record: at some thousand Arrow ends the process
-_STRING = re.compile(rb'"(?:[^"\\]|\\.)*"')
+_STRING = rb'"(?:[^"\\]|\\.)*"'
 _KINDS = {bool: "bool", int: "int", float: "float", str: "string"}
 _NAMES = {bool: "a boolean", int: "a number", float: "a number", str: "a string", list: "an array", dict: "an object"}
 
@@ -219,7 +219,7 @@ def _depth(data: bytes) -> int:
     deepest = 0
     for line in data.splitlines():
         if line.count(b"[") + line.count(b"{") > _DEEPEST:
-            codes = np.frombuffer(_STRING.sub(b"", line), np.uint8)
+            codes = np.frombuffer(re.sub(_STRING, b"", line), np.uint8)
             steps = np.isin(codes, list(b"[{")).astype(np.int64) - np.isin(codes, list(b"]}"))
             deepest = max(deepest, int(np.cumsum(steps).max(initial=0)))
     return deepest if deepest > _DEEPEST else 0

@@ -14,12 +14,12 @@ __all__ = ["HTML", "about_page", "absolute", "link_canonical"]
 
 HTML = frozenset({"text/html", "application/xhtml+xml"})
 
-_HEAD_END = re.compile(rb"</head\s*>|<body[\s>]", re.IGNORECASE)
+_HEAD_END = rb"(?i)</head\s*>|<body[\s>]"
 _MOST_HEAD = 64 << 10
 _MOST_SEEN = 128 << 10  # of a page, to tell its encoding
-_CANONICAL = re.compile(rb"canonical", re.IGNORECASE)
-_LINK_HEADER = re.compile(r"<([^<>]*)>[^,]*?;\s*rel\s*=\s*[\"']?canonical\b", re.IGNORECASE)
-_SPACES = re.compile(r"\s+")
+_CANONICAL = rb"(?i)canonical"
+_LINK_HEADER = r"(?i)<([^<>]*)>[^,]*?;\s*rel\s*=\s*[\"']?canonical\b"
+_SPACES = r"\s+"
 
 
 def about_page(
@@ -37,19 +37,19 @@ def about_page(
     ('A rose', 'http://a.example/rose')
     """
     head = body[:_MOST_HEAD]
-    if not title and b"\0" not in head and not _CANONICAL.search(head):
+    if not title and b"\0" not in head and not re.search(_CANONICAL, head):
         return None, None
     name, head = encoding(body[:_MOST_SEEN], charset, markup=True)
     head = to_utf8(head[:_MOST_HEAD], name)
-    end = _HEAD_END.search(head)
+    end = re.search(_HEAD_END, head)
     tree = resiliparse("parse.html").HTMLTree.parse_from_bytes(head[: end.start() if end else None], "utf-8")
-    found_title = _SPACES.sub(" ", tree.title or "").strip().encode("utf-8", "ignore").decode()
+    found_title = re.sub(_SPACES, " ", tree.title or "").strip().encode("utf-8", "ignore").decode()
     return found_title or None, absolute(_link(tree), url)
 
 
 def link_canonical(header: str, url: str | None) -> str | None:
     """The canonical URL of an HTTP Link header."""
-    match = _LINK_HEADER.search(header)
+    match = re.search(_LINK_HEADER, header)
     return absolute(match[1] if match else None, url)
 
 

@@ -28,7 +28,7 @@ from nearsame.sources.tables import annotated, annotated_schema, without_removed
 __all__ = ["Memory", "giving_back", "in_memory"]
 
 _GROUP_ROWS = 131_072
-_PLAIN = re.compile(r"\w[\w.-]*")  # the name of a split that can be one of a file
+_PLAIN = r"\w[\w.-]*"  # the name of a split that can be one of a file
 
 
 @dataclass(frozen=True)
@@ -127,7 +127,7 @@ def in_memory(source: Any, before: int | None, *, strict: bool) -> list[Memory]:
     parts = []
     for number, (split, thing) in enumerate((splits or {"": source}).items()):
         name = f"memory-{before + number + 1}" if before is not None else f"memory/{split}" if splits else "memory"
-        target = f"{split}.parquet" if _PLAIN.fullmatch(split) else "documents.parquet"
+        target = f"{split}.parquet" if re.fullmatch(_PLAIN, split) else "documents.parquet"
         table, pick = taken(thing)
         parts.append(Memory(table, name, target, strict, pick))
     return parts

@@ -5,14 +5,13 @@
 2. Anything else is compared as it is written.
 """
 
-import base64
 import re
 
 __all__ = ["comparable"]
 
 _SIZES = {"md5": 16, "sha1": 20, "sha224": 28, "sha256": 32, "sha384": 48, "sha512": 64}  # bytes
-_HEX = re.compile(r"[0-9a-f]+|[0-9A-F]+")
-_BASE32 = re.compile(r"([a-z2-7]+|[A-Z2-7]+)={0,6}")
+_HEX = r"[0-9a-f]+|[0-9A-F]+"
+_BASE32 = r"([a-z2-7]+|[A-Z2-7]+)={0,6}"
 
 
 def comparable(digest: str) -> str:
@@ -36,12 +35,14 @@ def comparable(digest: str) -> str:
 
 def _in_hex(value: str, size: int) -> str | None:
     """A value of so many bytes in hexadecimal digits; None: it is not one."""
-    if len(value) == 2 * size and _HEX.fullmatch(value):
+    if len(value) == 2 * size and re.fullmatch(_HEX, value):
         return value.lower()
-    match = _BASE32.fullmatch(value)
+    match = re.fullmatch(_BASE32, value)
     letters = match[1].upper() if match else ""
     if len(letters) != -(-size * 8 // 5):
         return None
     whole = letters + "=" * (-len(letters) % 8)
+    import base64  # noqa: PLC0415  (only archives have such digests)
+
     raw = base64.b32decode(whole)
     return raw.hex() if base64.b32encode(raw).decode() == whole else None

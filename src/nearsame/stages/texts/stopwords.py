@@ -19,7 +19,7 @@ from nearsame.kernels import unicode
 
 __all__ = ["known_languages", "stop_words", "taken_as_words", "version"]
 
-_CODE = re.compile("[a-z]{2}")
+_CODE = "[a-z]{2}"
 
 
 def known_languages() -> tuple[str, ...]:
@@ -76,7 +76,7 @@ def taken_as_words(entries: tuple[str, ...]) -> tuple[str, ...]:
     >>> taken_as_words(("en", "xx", "=yy", "the"))
     ("stop word 'xx' is taken as a word, since no language of that code is listed (=xx says so)",)
     """
-    codes = [entry for entry in entries if _CODE.fullmatch(entry)]
+    codes = [entry for entry in entries if re.fullmatch(_CODE, entry)]
     lists = _lists() if codes else {}
     line = "stop word {0!r} is taken as a word, since no language of that code is listed (={0} says so)"
     return tuple(line.format(code) for code in codes if code not in lists)
