@@ -12,9 +12,9 @@ from nearsame.cli import main
 from nearsame.kernels._jit import is_built
 from tests.cli.commands import documents, write_jsonl
 
-HEAVY = {"altair", "asyncio", "dateutil", "fastapi", "fsspec", "pandas", "pydantic", "pyspark", "uvicorn"}
+HEAVY = {"altair", "asyncio", "fastapi", "fsspec", "pandas", "pydantic", "pyspark", "uvicorn"}
 HEAVY |= (  # Numba imports what there is of these
-    {"base64", "llvmlite", "numba", "numpy.random", "scipy", "subprocess", "zipfile"} if is_built() else set()
+    {"llvmlite", "numba", "numpy.random", "scipy", "subprocess", "zipfile"} if is_built() else set()
 )
 COMMANDS = {
     "dedup": ["dedup", "texts.jsonl", "-o", "out"],
@@ -101,6 +101,13 @@ def test_a_command_waits_for_none_of_the_functions_that_arrow_writes(name, folde
     """`pyarrow.compute` writes 290 of them, a quarter of all that is imported; nearsame.computing has ours."""
     modules, _ = needed(name, folder, tmp_path)
     assert set() == {"pyarrow.compute", "pyarrow.acero", "pyarrow.dataset"} & set(modules)
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_arrow_guesses_no_types(name, folder, tmp_path):
+    """For that it imports what there is of dateutil: whoever makes an array says of what."""
+    modules, _ = needed(name, folder, tmp_path)
+    assert set() == {"dateutil"} & set(modules)
 
 
 @pytest.mark.parametrize("name", ["pairs", "compare", "plan", "explain"])

@@ -5,6 +5,7 @@
 2. Anything else is compared as it is written.
 """
 
+import base64
 import re
 
 __all__ = ["comparable"]
@@ -42,7 +43,5 @@ def _in_hex(value: str, size: int) -> str | None:
     if len(letters) != -(-size * 8 // 5):
         return None
     whole = letters + "=" * (-len(letters) % 8)
-    import base64  # noqa: PLC0415  (only archives have such digests)
-
     raw = base64.b32decode(whole)
     return raw.hex() if base64.b32encode(raw).decode() == whole else None
