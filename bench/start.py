@@ -1,6 +1,8 @@
 """Start: what a small job costs from the first run on, and what is installed for it; beside peers and bare imports.
 
-1. CPU seconds of whole processes (medians): they are what a start costs on a machine that does other work, too.
+1. CPU seconds of whole processes (medians): they are what a start costs on a machine that does other work, too. All
+   take turns, so that what else the machine does falls on each; what a command takes over the imports is for the first
+   size, in milliseconds.
 2. `built` are kernels compiled ahead, `numba` those that Numba keeps in its cache; the first run with an empty cache
    stands below the table. Bytecode of Python was written before.
 3. Peers do the same job on the same file, each in an environment of its own (peers.py). Both sizes are made texts.
@@ -12,9 +14,10 @@ import json
 import os
 import statistics
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.metadata import distribution
 from pathlib import Path
+from typing import NamedTuple
 
 import corpora
 import corpus
@@ -32,7 +35,17 @@ PACKAGES = ("nearsame", "pyarrow", "numba", "numpy")
 BARE = "import click, numpy, pyarrow, pydantic, rich.console"
 KERNELS = {"built": "built", "jit": "numba"}
 LIMIT_SECONDS, BUILD_SECONDS = 300, 1200
-HEADER = ("CPU seconds", *SIZES)
+HEADER = ("CPU seconds", *SIZES, "ms over the imports")
+BARE_ROW = "importing NumPy, pyarrow, click, rich and pydantic"
+ALONE_ROW = f"{BARE_ROW}, NumPy without threads"
+NO_THREADS = {"OPENBLAS_NUM_THREADS": "1"}  # as in a process of the command line
+
+
+class Job(NamedTuple):
+    """What is run, and in which environment."""
+
+    command: list[str]
+    environment: dict[str, str]
 
 
 def commands(file: Path, folder: Path) -> dict[str, list[str]]:
@@ -61,32 +74,45 @@ def environment_of(folder: Path, kernels: str) -> dict[str, str]:
     return {**corpora.kernels(folder), **kept, "NEARSAME_KERNELS": kernels}
 
 
-def cpu(command: Sequence[str], environment: dict[str, str], repeats: int) -> str:
-    """CPU seconds of a command, all that it starts included; one run before does not count."""
-    runs = [processes.run(command, environment, LIMIT_SECONDS).cpu_seconds for _ in range(repeats + 1)]
-    return f"{statistics.median(runs[1:]):.2f}"
+def ours(files: Sequence[Path], folder: Path, kernels: str) -> dict[str, list[Job]]:
+    """What is run for the row of each command: a job for each file."""
+    environment = environment_of(folder, kernels)
+    return {
+        f"nearsame {name}, {KERNELS[kernels]}": [Job(commands(file, folder)[name], environment) for file in files]
+        for name in commands(files[0], folder)
+    }
 
 
-def ours(files: Sequence[Path], folder: Path, kernels: str, repeats: int) -> list[tuple[str, ...]]:
-    """A row for each command."""
-    environment, found = environment_of(folder, kernels), []
-    for name in commands(files[0], folder):
-        print(f"nearsame {name}, {KERNELS[kernels]}", flush=True)
-        each = [cpu(commands(file, folder)[name], environment, repeats) for file in files]
-        found.append((f"nearsame {name}, {KERNELS[kernels]}", *each))
-    return found
-
-
-def theirs(peer: str, files: Sequence[Path], folder: Path, repeats: int) -> tuple[str, ...]:
-    """A peer's row."""
-    print(peer, flush=True)
+def theirs(peer: str, files: Sequence[Path], folder: Path) -> list[Job]:
+    """The same for a peer's row."""
     python, found = environments.python(peer, environments.HOME), []
     environment = {**environments.variables(folder), "PYTHONDONTWRITEBYTECODE": ""}
     for file in files:
         given = {"file": str(file), "folder": str(folder), "answer": str(folder / "answer.json"), "threshold": 0.8}
         task = json.dumps({**given, "num_perm": 128, "size": 5, "processes": os.cpu_count()})
-        found.append(cpu([str(python), str(ADAPTERS / f"with_{peer}.py"), task], environment, repeats))
-    return (peer, *found)
+        found.append(Job([str(python), str(ADAPTERS / f"with_{peer}.py"), task], environment))
+    return found
+
+
+def medians(jobs: Mapping[str, Sequence[Job]], turns: int) -> dict[str, list[float]]:
+    """The CPU seconds of each job, all that it starts included: all in turn, and a first turn that does not count."""
+    seen = {name: [list[float]() for _ in each] for name, each in jobs.items()}
+    for turn in range(turns + 1):
+        print(f"turn {turn} of {turns}", flush=True)
+        for name, each in jobs.items():
+            for times, job in zip(seen[name], each, strict=True):
+                times.append(processes.run(job.command, job.environment, LIMIT_SECONDS).cpu_seconds)
+    return {name: [statistics.median(times[1:]) for times in each] for name, each in seen.items()}
+
+
+def rows(found: Mapping[str, Sequence[float]]) -> list[tuple[str, ...]]:
+    """The table: of the imports alone there is one size."""
+    ((_, (bare, *_)), *_), shown = found.items(), []
+    for name, seconds in found.items():
+        each = [*seconds] * (len(SIZES) // len(seconds))
+        over = "" if name == BARE_ROW else f"{1000 * (each[0] - bare):+.0f}"
+        shown.append((name, *(f"{one:.2f}" for one in each), over))
+    return shown
 
 
 def prepare(folder: Path) -> tuple[list[Path], float]:
@@ -148,14 +174,16 @@ def main(given: Sequence[str]) -> int:
     load = os.getloadavg()[0]
     with limit.working_folder(None) as folder:
         files, first = prepare(folder)
-        bare = cpu([sys.executable, "-c", BARE], environment_of(folder, "built"), settings.repeats)
-        rows: list[tuple[str, ...]] = [("importing NumPy, pyarrow, click, rich and pydantic", *[bare] * len(files))]
-        rows += [row for kernels in KERNELS for row in ours(files, folder, kernels, settings.repeats)]
-        rows += [theirs(peer, files, folder, settings.repeats) for peer in PEERS]
+        bare = Job([sys.executable, "-c", BARE], environment_of(folder, "built"))
+        jobs = {BARE_ROW: [bare], ALONE_ROW: [bare._replace(environment=bare.environment | NO_THREADS)]}
+        for kernels in KERNELS:
+            jobs |= ours(files, folder, kernels)
+        jobs |= {peer: theirs(peer, files, folder) for peer in PEERS}
+        table = rows(medians(jobs, settings.repeats))
         remarks = [f"The first dedup of all where Numba compiles, with an empty cache: {first:.1f} CPU s.", installed()]
         remarks += [] if settings.no_build else [built(folder)]
-    report.show("start", HEADER, rows)
-    text = f"{limit.others(load).strip()}\n\n{report.markdown(HEADER, rows)}\n\n{' '.join(remarks)}".strip()
+    report.show("start", HEADER, table)
+    text = f"{limit.others(load).strip()}\n\n{report.markdown(HEADER, table)}\n\n{' '.join(remarks)}".strip()
     print("\n".join(remarks))
     if not settings.no_write and report.has_place(PAGE, "start"):
         peers = ", ".join(" ".join(environments.requirements()[peer][0].split("==")) for peer in PEERS)

@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -115,6 +116,24 @@ def test_what_writes_no_parquet_loads_nothing_of_it(name, folder, tmp_path):
     """Nor the file systems of clouds, which come with it."""
     modules, _ = needed(name, folder, tmp_path)
     assert set() == {"pyarrow.parquet", "pyarrow.fs"} & set(modules)
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="threads are counted as Linux lists them")
+@pytest.mark.parametrize("wanted", [None, "2"])
+def test_numpy_starts_no_threads_that_nobody_asked_for(wanted, folder):
+    """Those for linear algebra wait busily for their first work: a fifth of what a small run took."""
+    program = (
+        "import os, pathlib, sys; sys.exit = print; from nearsame.cli.main import main; main(); import numpy;"
+        "names = [each.read_text() for each in pathlib.Path('/proc/self/task').glob('*/comm')];"  # pyarrow's has its own
+        "print(os.environ['OPENBLAS_NUM_THREADS'], names.count(pathlib.Path('/proc/self/comm').read_text()))"
+    )
+    environment = {name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"}
+    environment |= {} if wanted is None else {"OPENBLAS_NUM_THREADS": wanted}
+    command = [sys.executable, "-c", program, "plan", "--threshold", "0.7"]
+    run = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True, env=environment)
+    found, threads = run.stdout.split()[-2:]
+    assert (wanted or "1") == found
+    assert threads == "1" or wanted is not None
 
 
 def test_a_command_runs_behind_a_frame_with_room_for_all_others(monkeypatch):

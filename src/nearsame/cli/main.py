@@ -5,6 +5,8 @@
 3. Nothing that computes is imported before a command runs, and no command before it is asked for.
 4. In a process of ours pyarrow, which imports pandas to make an array of any kind, does without: nobody hands us a
    data frame there. Only Spark has a use for it.
+5. There, too, NumPy starts no threads for linear algebra, of which we have none: they wait for it busily, which was a
+   fifth of a small run.
 """
 
 import gc
@@ -196,6 +198,7 @@ def main() -> NoReturn:
     _open_closed()
     signal.signal(signal.SIGTERM, _terminate)
     sys.meta_path.insert(0, _WithoutPandas())
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # is read when NumPy is imported
     gc.set_threshold(200_000)  # imports leave objects, not garbage: looking for it took a tenth of a small run
     _with_room(commands.main)()
 

@@ -135,7 +135,7 @@ def _started(program: str) -> "subprocess.Popen[bytes]":
     import subprocess  # noqa: PLC0415  (most runs start none)
 
     paths = os.pathsep.join(folder for folder in import_folders() if folder)
-    environment = {**os.environ, "PYTHONPATH": paths}
+    environment = {"OPENBLAS_NUM_THREADS": "1", **os.environ, "PYTHONPATH": paths}  # NumPy's threads wait busily
     # Ctrl-C goes to all processes of a terminal: until a worker is so far that it ignores it, its mask holds it back
     before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT,))
     try:
