@@ -122,9 +122,9 @@ def test_what_writes_no_parquet_loads_nothing_of_it(name, folder, tmp_path):
 @pytest.mark.parametrize("wanted", [None, "2"])
 def test_numpy_starts_no_threads_that_nobody_asked_for(wanted, folder):
     """Those for linear algebra wait busily for their first work: a fifth of what a small run took."""
-    program = (
+    program = (  # threads of pyarrow have names of their own
         "import os, pathlib, sys; sys.exit = print; from nearsame.cli.main import main; main(); import numpy;"
-        "names = [each.read_text() for each in pathlib.Path('/proc/self/task').glob('*/comm')];"  # pyarrow's has its own
+        "names = [each.read_text() for each in pathlib.Path('/proc/self/task').glob('*/comm')];"
         "print(os.environ['OPENBLAS_NUM_THREADS'], names.count(pathlib.Path('/proc/self/comm').read_text()))"
     )
     environment = {name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"}
