@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from nearsame.cli import main
@@ -22,6 +24,7 @@ COMMANDS = {
     "minhash": ["dedup", "texts.jsonl", "-o", "out", "--method", "minhash"],
     "simhash": ["dedup", "texts.jsonl", "-o", "out", "--method", "simhash"],
     "pairs": ["pairs", "texts.jsonl", "-o", "out.csv"],
+    "pairs of codes": ["pairs", "codes.parquet", "--codes-column", "code", "-o", "out.csv"],
     "compare": ["compare", "one.txt", "other.txt"],
     "plan": ["plan", "--threshold", "0.7"],
     "explain": ["explain", "a rose is a rose is a rose"],
@@ -66,6 +69,8 @@ def folder(tmp_path_factory):
     """Documents, an index of them, and an output."""
     folder = tmp_path_factory.mktemp("start")
     write_jsonl(folder / "texts.jsonl", documents())
+    codes = {"id": ["a", "b", "c"], "code": pa.array([1, 1, 1 << 63], pa.uint64())}
+    pq.write_table(pa.table(codes), folder / "codes.parquet")
     (folder / "one.txt").write_text("a rose is a rose is a rose", "utf-8")
     (folder / "other.txt").write_text("a rose is a rose is a daisy", "utf-8")
     assert 0 == loaded(folder, ["index", "create", "seen.ns"])[0]
