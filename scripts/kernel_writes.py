@@ -19,7 +19,9 @@ class Function(NamedTuple):
 
     parameters: list[str]
     writes: set[str]
-    calls: list[tuple[str, int | None, str]]  # whom it calls, at which place (None: spread over all), with what of its own
+    calls: list[
+        tuple[str, int | None, str]
+    ]  # whom it calls, at which place (None: spread over all), with what of its own
 
 
 def written() -> dict[str, set[str]]:

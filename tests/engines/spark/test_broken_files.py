@@ -4,6 +4,7 @@ import bz2
 import gzip
 import json
 import random
+import re
 
 import pyarrow as pa
 import pyarrow.orc
@@ -208,6 +209,31 @@ def test_too_little_memory_is_said_with_what_to_raise(lost, named):
     said = f"Spark gave up: Job aborted due to stage failure: Lost task 0.0: {lost.rpartition('.')[2]}"
     assert said == str(caught.value)
     assert "spark.driver.memory" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("said", "what"),
+    [
+        ("IOException: No space left on device", "spark.local.dir"),
+        ("SparkException: Block rdd_174_1 was not found even though it's read-locked", "release()"),
+        ("SparkException: Python worker exited unexpectedly (crashed).", "spark.executor.memoryOverhead"),
+    ],
+)
+def test_what_a_disk_or_a_worker_lacks_is_said_with_what_to_do(said, what):
+    """Spark only says what has happened."""
+    errors = pytest.importorskip("pyspark.errors")
+    with pytest.raises(ns.EngineError, match=re.escape(said)) as caught, plainly():
+        raise errors.PySparkException(f"Job aborted due to stage failure: Lost task 1.0: {said}")
+    assert what in caught.value.hint
+
+
+@pytest.mark.parametrize("raised", [AttributeError("no"), AssertionError(), ConnectionError("no")])
+def test_errors_of_other_things_stay_what_they_are(spark, raised):
+    """Only of a session that was stopped, or of Java that has ended, are they Spark's."""
+    assert spark is not None
+    with pytest.raises(type(raised)) as caught, plainly():
+        raise raised
+    assert caught.value is raised
 
 
 def test_a_worker_without_our_packages_is_told_what_to_set():

@@ -148,3 +148,42 @@ def test_an_interruption_is_one_though_pyspark_makes_an_error_of_it(said):
     error.__context__, network.__cause__ = network, RuntimeError(said)
     with pytest.raises(expected), plainly():
         raise error
+
+
+@pytest.mark.slow
+def test_a_session_that_is_gone_is_said_whatever_is_asked(tmp_path):
+    """Stopped, stopped with another one started, or its Java killed: one sentence, and no trace of Python or Java."""
+    (tmp_path / "a.jsonl").write_text('{"text": "a rose is a rose is a rose"}\n' * 3, "utf-8")
+    code = f"""
+import os, signal
+import nearsame as ns
+from pyspark.sql import SparkSession
+def session():
+    conf = {sparks.CONF!r}
+    return SparkSession.builder.master("local[1]").config(map=conf).getOrCreate()
+def asked(*questions):
+    for question in questions:
+        try:
+            question()
+            print("fine")
+        except NearSameError as error:
+            print(type(error).__name__, error)
+home = {str(tmp_path)!r}
+for where in (dict(), dict(driver_bytes=0, task_bytes=0)):
+    one = session()
+    found = ns.dedup(home + "/a.jsonl", engine=ns.Spark(one, **where))
+    questions = [lambda: found.write(home + "/out"), lambda: found.at(threshold=0.9), found.examples, found.kept]
+    one.stop()
+    asked(*questions)
+    another = session()
+    asked(*questions[:3])
+found = ns.dedup(home + "/a.jsonl", engine=ns.Spark(another, driver_bytes=0))
+os.kill(another.sparkContext._gateway.proc.pid, signal.SIGKILL)
+asked(lambda: found.write(home + "/out"), lambda: ns.dedup(home + "/a.jsonl", engine=ns.Spark(another)))
+"""
+    done = run(code)
+    assert 0 == done.returncode, done.stderr
+    lines = done.stdout.splitlines()
+    assert 16 == len(lines)
+    assert {"EngineError the Spark session has been stopped"} == set(lines[:14])
+    assert {"EngineError Spark gave up: its Java process has ended"} == set(lines[14:])

@@ -7,6 +7,7 @@
 """
 
 import re
+import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -25,6 +26,7 @@ __all__ = [
     "is_of_a_file",
     "plain",
     "plainly",
+    "require_running",
     "verdict",
 ]
 
@@ -34,7 +36,27 @@ STEADY = "Give a source that stays the same: persist it, or write it to files fi
 _ABSENT = "ModuleNotFoundError: No module named"  # said in a worker: here it is an error of its own
 _RESULTS = "spark.driver.maxResultSize"
 _WAITED = "Exception thrown in awaitResult"  # by one thread for another, whose own exception says why
-_NO_ROOM = ("OutOfMemoryError", "TaskResultLost")  # the second, too: what was fetched had no room
+_HINTS = (  # by what is said somewhere
+    (
+        ("OutOfMemoryError", "TaskResultLost"),  # the second, too: what was fetched had no room
+        "Give Java more memory (spark.driver.memory, spark.executor.memory), or lower broadcast_bytes (--broadcast).",
+    ),
+    (
+        ("Python worker exited unexpectedly",),
+        "It may have been ended for its memory: raise spark.executor.memoryOverhead, or give executors fewer cores.",
+    ),
+    (
+        ("No space left on device", "Disk quota exceeded"),
+        "Give spark.local.dir a disk with room, four bytes for each byte of text; or what is written, if that is full.",
+    ),
+    (
+        ("even though it's read-locked",),
+        "What Spark kept on its disks is gone: call release() of the result, and ask again.",
+    ),
+)
+_SECONDS = 2  # until a process that has just been ended is known to have
+_STOPPED = "the Spark session has been stopped"
+_ASKED_LATE = "Ask and write while it runs: rows are read, and answers are written, by it."
 _FILE = re.compile(r"FAILED_READ_FILE[.\w]*\] Encountered error while reading file (\S.*?)\.\s+(?:SQLSTATE|[A-Z])")
 _COLON = re.compile(r"URISyntaxException: Relative path in absolute URI: (?:\.(.+)\.crc|(.+))$", re.MULTILINE)
 _UNMADE = re.compile(r"Mkdirs failed to create (\S*?)/\.")  # beside a place that is written to
@@ -58,10 +80,14 @@ def plainly() -> Iterator[None]:
         yield
     except NearSameError:
         raise
-    except (PySparkException, Py4JError) as error:
+    except (PySparkException, Py4JError, ConnectionError, AssertionError, AttributeError) as error:
         if is_interrupted(error):
             _cancel()
             raise KeyboardInterrupt from None
+        if (gone := _gone(error)) is not None:
+            raise gone from None
+        if not isinstance(error, PySparkException | Py4JError):
+            raise
         gave_up = EngineError(f"Spark gave up: {cause_of(error)}", hint=f"See {LOG} for more.")
         raise verdict(error, gave_up) from None
 
@@ -74,6 +100,44 @@ def is_interrupted(error: BaseException) -> bool:
             return True
         before = before.__cause__ or before.__context__
     return False
+
+
+def require_running(session: Any) -> None:
+    """Refuse a session that was stopped after an answer came of it.
+
+    Raises:
+        EngineError: It was.
+    """
+    if session.sparkContext._jsc is None:  # noqa: SLF001  (there is no public word for it)
+        raise EngineError(_STOPPED, hint=_ASKED_LATE)
+
+
+def _gone(error: Exception) -> EngineError | None:
+    """Why nobody answers, if that is what an error comes of: the session was stopped, or Java has ended."""
+    from py4j.protocol import Py4JError, Py4JJavaError
+    from pyspark import SparkContext
+
+    context: Any = SparkContext._active_spark_context  # noqa: SLF001  (there is no public word for it)
+    if context is None:
+        is_of_that = isinstance(error, AssertionError | AttributeError) or "SESSION_OR_CONTEXT_NOT_EXISTS" in str(error)
+        return EngineError(_STOPPED, hint=_ASKED_LATE) if is_of_that else None
+    no_answer = isinstance(error, ConnectionError | Py4JError) and not isinstance(error, Py4JJavaError)
+    if no_answer and _has_ended(context._gateway):  # noqa: SLF001  (likewise)
+        hint = f"It may have been ended for its memory: start another session (spark.driver.memory). See {LOG}."
+        return EngineError("Spark gave up: its Java process has ended", hint=hint)
+    return None
+
+
+def _has_ended(gateway: Any) -> bool:
+    """Whether the process of Java has, where it was started by this one."""
+    process = getattr(gateway, "proc", None)
+    if process is None:
+        return False
+    try:
+        process.wait(timeout=_SECONDS)
+    except subprocess.TimeoutExpired:
+        return False
+    return True
 
 
 def _cancel() -> None:
@@ -104,10 +168,9 @@ def verdict(error: Exception, otherwise: NearSameError) -> NearSameError:
             "Spark's workers run another Python: let PYSPARK_PYTHON name one with nearsame before the session starts."
         )
         return EngineError(f"Spark gave up: {cause_of(error)}", hint=hint)
-    if any(sign in whole for sign in _NO_ROOM):
-        more = "Give Java more memory (spark.driver.memory, spark.executor.memory)"
-        hint = f"{more}, or lower broadcast_bytes (--broadcast)."
-        return EngineError(f"Spark gave up: {cause_of(error)}", hint=hint)
+    for signs, hint in _HINTS:
+        if any(sign in whole for sign in signs):
+            return EngineError(f"Spark gave up: {cause_of(error)}", hint=hint)
     return otherwise
 
 

@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
+from nearsame.engines.spark.failures import require_running
+
 __all__ = ["described", "num_executors", "shuffled_bytes"]
 
 _JOB, _STAGE = "spark.job.description", "callSite.short"  # the properties that Spark's pages take names from
@@ -19,6 +21,7 @@ _WAIT = 10_000  # milliseconds until figures are read as they are
 @contextmanager
 def described(session: Any, step: str) -> Iterator[None]:
     """Jobs and stages that begin in the block are called after a step."""
+    require_running(session)
     context = session.sparkContext
     before = {name: context.getLocalProperty(name) for name in (_JOB, _STAGE)}
     for name in before:
@@ -26,8 +29,9 @@ def described(session: Any, step: str) -> Iterator[None]:
     try:
         yield
     finally:
-        for name, value in before.items():
-            context.setLocalProperty(name, value)
+        with suppress(Exception):  # its process may be what failed
+            for name, value in before.items():
+                context.setLocalProperty(name, value)
 
 
 def shuffled_bytes(session: Any) -> int:

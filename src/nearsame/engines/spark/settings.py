@@ -10,6 +10,7 @@ from typing import Any
 
 from nearsame.dataclass import dataclass
 from nearsame.engines.space import num_bytes
+from nearsame.engines.spark.failures import cause_of
 from nearsame.engines.spark.start import SUBMITTED, require_spark
 from nearsame.errors import ConfigError
 from nearsame.recipes.arguments import checked, require_number
@@ -69,7 +70,7 @@ class Spark:
         Raises:
             MissingExtraError: pyspark or Java is not installed.
             ConfigError: It is not a session, or a stopped one, or one of Spark Connect, where Python functions cannot
-                be given large tables.
+                be given large tables; or none can be started.
         """
         require_spark()
         session = self.session or _found()
@@ -95,6 +96,8 @@ def require_classic(*given: Any) -> None:
 
 def _found() -> Any:
     """The active session, or one on all cores of this machine (or what spark-submit chose)."""
+    from py4j.protocol import Py4JError
+    from pyspark.errors import PySparkException
     from pyspark.sql import SparkSession
 
     active = SparkSession.getActiveSession()
@@ -102,4 +105,7 @@ def _found() -> Any:
         return active
     if SUBMITTED not in os.environ:  # workers are to have what this process has
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    return SparkSession.builder.appName("nearsame").config("spark.ui.showConsoleProgress", "false").getOrCreate()
+    try:
+        return SparkSession.builder.appName("nearsame").config("spark.ui.showConsoleProgress", "false").getOrCreate()
+    except (PySparkException, Py4JError, ConnectionError) as error:
+        raise ConfigError(f"Spark does not start: {cause_of(error)}", hint=f"Start a session: {_START}.") from error

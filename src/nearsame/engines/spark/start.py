@@ -168,7 +168,7 @@ def _new_log() -> Path:
 
 
 def _session(chosen: dict[str, str], log: Path) -> "SparkSession":
-    from py4j.protocol import Py4JJavaError
+    from py4j.protocol import Py4JError
     from pyspark import SparkConf, SparkContext
     from pyspark.errors import PySparkException
     from pyspark.java_gateway import launch_gateway
@@ -183,7 +183,7 @@ def _session(chosen: dict[str, str], log: Path) -> "SparkSession":
         with log.open("wb") as sink:
             gateway = launch(wanted, {"stdout": sink, "stderr": sink})
         return SparkSession.builder.config(conf=SparkContext(conf=wanted, gateway=gateway).getConf()).getOrCreate()
-    except (PySparkException, Py4JJavaError) as error:
+    except (PySparkException, Py4JError, ConnectionError) as error:
         raise ConfigError(f"Spark does not start: {_reason(error, log)}", hint="Change --master or --conf.") from error
 
 
