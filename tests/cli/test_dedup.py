@@ -9,6 +9,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import nearsame as ns
+
 from .commands import documents, leftovers, run, words, write_jsonl
 
 
@@ -220,6 +222,16 @@ def test_standard_input_is_json_lines(source, tmp_path):
     done = run("dedup", "-", "-o", tmp_path / "clean", stdin=source.read_bytes())
     assert 0 == done.exit_code, done.stderr
     assert ["a", "b"] == ids(tmp_path / "clean/kept/stdin.jsonl")
+
+
+@pytest.mark.parametrize("what", ["cut", "followed by something else"])
+def test_standard_input_that_breaks_off_is_told_and_its_answer_holds(what, tmp_path):
+    """Nobody can read it again, so nothing speaks against what was said of it."""
+    packed = gzip.compress("".join(json.dumps({"text": " ".join(words(30, n))}) + "\n" for n in range(200)).encode())
+    given = packed[: len(packed) // 2] if what == "cut" else packed + b"junk" * 10
+    done = run("dedup", "-", "-o", tmp_path / "clean", stdin=given)
+    assert 3 == done.exit_code, done.stderr
+    assert [] == list(ns.verify(tmp_path / "clean").problems)
 
 
 def test_several_sources_keep_their_names_and_formats(tmp_path):

@@ -135,7 +135,12 @@ def test_what_cannot_be_applied_is_refused(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match="nothing tells whether memory is still what it was"):
         ns.apply(tmp_path / "memory", tmp_path / "applied", ["a", "a"])
     _masked(write(tmp_path, ROWS, "jsonl"), tmp_path)
-    for place, said in (("plain", "has no mask"), (".", "has no mask"), ("gone", "does not exist")):
+    for place, said in (
+        ("plain", "has no mask"),
+        (".", "has no mask"),
+        ("gone", "does not exist"),
+        ("mask/mask.parquet", "is no folder of an answer"),
+    ):
         with pytest.raises(SourceError, match=said):
             ns.apply(tmp_path / place, tmp_path / "applied")
     mask = pq.read_table(tmp_path / "mask" / "mask.parquet")

@@ -23,7 +23,7 @@ __all__ = [
     "random_seed",
 ]
 
-UNICODE_VERSION: Final = "16.0.0"  # of the frozen tables in kernels/unicode.npz: part of every text recipe
+UNICODE_VERSION: Final = "16.0.0"  # of the frozen tables in kernels/unicode.npy and .npz: part of every text recipe
 
 TOKENISER: Final = 2  # how texts are cut and hashed: raised when stored hashes mean something else
 
