@@ -129,7 +129,8 @@ class Plan(InNotebooks):
         misses: (similarity, share of pairs lost) at the threshold and somewhat above.
         expected: about a corpus, where one was given.
         also: the curves of other bands and rows that were asked for.
-        notes: what one must know of that corpus: what seems to be made from a template.
+        notes: what one must know of that corpus: what could not be read, what seems to be made from a template.
+        unread: how many of its records could not be read.
     """
 
     threshold: float
@@ -143,6 +144,7 @@ class Plan(InNotebooks):
     expected: Expected | None = None
     also: tuple[PlanCurve, ...] = ()
     notes: tuple[str, ...] = ()
+    unread: int = 0
 
     def __repr__(self) -> str:
         shape = f"{self.shape.bands} bands of {self.shape.rows} rows"
@@ -297,6 +299,7 @@ class Evaluation(InNotebooks):
         versions: of the packages that could.
         inputs: the files that were read, none of which the report may replace.
         measure: what similarity the closing table goes by.
+        unread: records that could not be read.
     """
 
     documents: int
@@ -312,6 +315,7 @@ class Evaluation(InNotebooks):
     versions: dict[str, str] = field(default_factory=dict)
     inputs: Inputs = field(default=Inputs(), repr=False, compare=False)
     measure: JudgedBy = "jaccard"
+    unread: int = 0
 
     def __repr__(self) -> str:
         methods = ", ".join(score.method for score in self.scores)

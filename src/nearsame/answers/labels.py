@@ -23,6 +23,7 @@ class ToLabel(InNotebooks):
         pairs: of the corpus that are similar to this degree.
         documents: that were compared.
         inputs: the files that were read, none of which may be replaced.
+        unread: records that could not be read.
     """
 
     table: pa.Table
@@ -30,6 +31,7 @@ class ToLabel(InNotebooks):
     pairs: int
     documents: int
     inputs: Inputs = field(default=Inputs(), repr=False, compare=False)
+    unread: int = 0
 
     def __repr__(self) -> str:
         drawn = f"{self.table.num_rows:,} of {self.pairs:,} pairs from {self.floor:g} on"

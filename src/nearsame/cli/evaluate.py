@@ -6,9 +6,11 @@ from typing import Any
 import click
 
 from nearsame.cli import options, recipeoptions, sourceoptions
+from nearsame.cli.outcome import ended
 from nearsame.errors import ConfigError
 from nearsame.printable import lacks_bars, printable
 from nearsame.recipes.choices import JudgedBy
+from nearsame.shares import counted
 
 __all__ = ["evaluate"]
 
@@ -88,7 +90,7 @@ _EVALUATING = options.section(
 )
 @options.running
 @click.pass_context
-def evaluate(ctx: click.Context, /, **given: Any) -> None:
+def evaluate(ctx: click.Context, /, **given: Any) -> int:
     """Run several methods on one corpus, and hold their answers against the right one.
 
     SOURCE is as in `nearsame dedup`. Shown are pairs, precision, recall, F1, the adjusted Rand index of the clusters,
@@ -100,8 +102,7 @@ def evaluate(ctx: click.Context, /, **given: Any) -> None:
     from nearsame.studies import evaluate as study
 
     if given["to_label"] is not None:
-        _draw(ctx, given)
-        return
+        return _draw(ctx, given)
     paths = [given[name] for name in ("output", "report") if given[name] is not None]
     for path in paths:
         reports.require_format(path)
@@ -126,9 +127,10 @@ def evaluate(ctx: click.Context, /, **given: Any) -> None:
             report.written(path)
     else:
         click.echo(printable(evaluations.result_line(evaluation)))
+    return ended(evaluation.unread, [], given, read=evaluation.of_documents)
 
 
-def _draw(ctx: click.Context, given: dict[str, Any]) -> None:
+def _draw(ctx: click.Context, given: dict[str, Any]) -> int:
     """Pairs for somebody to judge, and what to do with them."""
     from nearsame.outputs import console, reports
     from nearsame.studies import labelling
@@ -151,4 +153,7 @@ def _draw(ctx: click.Context, given: dict[str, Any]) -> None:
         report.line(f"Drawn: {drawn} or more, as many of each degree as there are.")
         report.written(path)
         report.line("Label them with nearsame review and this file, or write 1 (the same) or 0 into the column label.")
+        if found.unread:
+            report.line(f"{counted(found.unread, 'record')} could not be read.")
         report.line("Then give it to evaluate as --truth.")
+    return ended(found.unread, [], given)

@@ -63,7 +63,7 @@ _PLANNING = options.section(
 )
 @options.running_plainly
 @click.pass_context
-def plan(ctx: click.Context, /, **given: Any) -> None:
+def plan(ctx: click.Context, /, **given: Any) -> int:
     """Show what a threshold and a recall, or SimHash's k, find and miss.
 
     For MinHash: the bands and rows that are chosen, why, the S-curve, its areas of false positives and false negatives,
@@ -88,6 +88,11 @@ def plan(ctx: click.Context, /, **given: Any) -> None:
         text = plans.simhash_text if given["simhash"] else plans.plan_text
         width = min(shutil.get_terminal_size().columns, 80)
         click.echo(text(made, ascii_only=lacks_bars(sys.stdout.encoding), width=width), nl=False)
+    if not getattr(made, "unread", 0):
+        return 0
+    from nearsame.cli.outcome import ended
+
+    return ended(made.unread, [], {"quiet": False})  # a note has said it
 
 
 def _require_files(given: dict[str, Any]) -> None:

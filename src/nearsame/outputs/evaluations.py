@@ -15,7 +15,7 @@ from nearsame.answers.findings import Closing, Evaluation, Score
 from nearsame.dataclass import dataclass
 from nearsame.outputs.plans import in_ascii, sparkline
 from nearsame.printable import shortened
-from nearsame.shares import cut, percent
+from nearsame.shares import counted, cut, percent
 
 __all__ = ["Table", "conclusion", "heading", "markdown", "result_line", "tables", "text"]
 
@@ -53,6 +53,7 @@ class Table:
 def heading(evaluation: Evaluation) -> str:
     """What was compared with what."""
     sampled = "" if evaluation.documents == evaluation.of_documents else f", a sample of {evaluation.of_documents:,}"
+    sampled += f"; {counted(evaluation.unread, 'record')} could not be read" if evaluation.unread else ""
     several = "s" * (evaluation.documents != 1)
     return f"{evaluation.documents:,} document{several}{sampled}. Held against {evaluation.truth}."
 

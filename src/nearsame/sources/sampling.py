@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from nearsame import computing, schemas
 from nearsame.dataclass import dataclass
+from nearsame.sources.base import Skipped
 from nearsame.sources.reading import Reading
 
 __all__ = ["DocumentSample", "sample"]
@@ -27,6 +28,7 @@ class DocumentSample:
     all_ids: pa.Array  # of the whole source, by row
     rows: npt.NDArray[np.int64]  # which of them these are
     of_pages: bool = False  # texts were taken out of web pages
+    skipped: tuple[Skipped, ...] = ()  # records that could not be read
 
     @property
     def is_whole(self) -> bool:
@@ -98,7 +100,7 @@ def sample(
     if reading.columns.beside:
         urls = reading.beside(reading.columns.beside[0])
         columns |= {"url": urls.take(pa.array(rows))} if urls.null_count < len(urls) else {}
-    return DocumentSample(pa.table(columns), reading.num_documents, ids, rows, extract is not None)
+    return DocumentSample(pa.table(columns), reading.num_documents, ids, rows, extract is not None, (*reading.skipped,))
 
 
 def _ids(reading: Reading) -> pa.Array:

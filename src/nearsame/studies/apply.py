@@ -144,7 +144,7 @@ class _Made:
         """
         findings = Findings()
         if not os.path.exists(home / "mask.parquet"):  # noqa: PTH110  (a name that no file can have is no error)
-            there = "is no folder of an answer" if os.path.lexists(home) else "does not exist"  # noqa: PTH110  (likewise)
+            there = "is no folder of an answer" if os.path.lexists(home) else "does not exist"
             what = "has no mask" if is_folder(os.fspath(home)) else there
             raise SourceError(
                 f"{name} {what}", hint="Name a folder that `nearsame dedup --mask` wrote, or Spark about archives."

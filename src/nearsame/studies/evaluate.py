@@ -160,6 +160,7 @@ def evaluate(
         versions=versions(_PACKAGES),
         inputs=inputs,
         measure=measure,
+        unread=len(taken.skipped),
     )
 
 

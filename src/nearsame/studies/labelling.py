@@ -77,7 +77,7 @@ def to_label(source: Any, *, number: int = 100, **options: Unpack[ToLabelOptions
     drawn, weights = _drawn(_strata(pairs.similarity), number, random)
     order = random.permutation(drawn.size)
     table = _table(taken.table, pairs.a[drawn[order]], pairs.b[drawn[order]], weights[order])
-    return ToLabel(table, float(floor), pairs.a.size, len(taken.table), Inputs.of(source))
+    return ToLabel(table, float(floor), pairs.a.size, len(taken.table), Inputs.of(source), len(taken.skipped))
 
 
 def _listed(table: pa.Table, shingles: dict[str, Any], threads: int | None) -> tuple[Outcome, Fraction]:

@@ -99,7 +99,8 @@ def plan(
 
     sample = planned_corpus.read(corpus, options, sample_size)
     expected = planned_corpus.expected(recipe, shape, sample)
-    return replace(made, expected=expected, notes=planned_corpus.template_notes(recipe, sample))
+    notes = (*planned_corpus.unread_notes(sample), *planned_corpus.template_notes(recipe, sample))
+    return replace(made, expected=expected, notes=notes, unread=len(sample.skipped))
 
 
 @checked

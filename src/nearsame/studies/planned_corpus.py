@@ -23,7 +23,9 @@ from nearsame.flow.corpus import Question
 from nearsame.flow.options import TextOptions
 from nearsame.flow.page_reading import sampled, with_pages
 from nearsame.named import NamedTuple
+from nearsame.outputs.console import described
 from nearsame.recipes.methods import Jaccard, MinHash, Shingled
+from nearsame.shares import counted
 from nearsame.sources import Columns, open_parts
 from nearsame.sources.reading import Reading
 from nearsame.sources.sampling import DocumentSample
@@ -32,7 +34,7 @@ from nearsame.stages.keys.bands import collision_probability, drawn_from
 from nearsame.stages.pairs.expand import Groups
 from nearsame.stages.pairs.given_pairs import Features, Gather
 
-__all__ = ["expected", "read", "template_notes"]
+__all__ = ["expected", "read", "template_notes", "unread_notes"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -88,6 +90,13 @@ def expected(recipe: MinHash, shape: Shape, sample: DocumentSample) -> Expected:
         similar=float(weights[similar].sum()),
         missed=float((weights * (1 - chances))[similar].sum()),
     )
+
+
+def unread_notes(sample: DocumentSample) -> tuple[str, ...]:
+    """How much could not be read, and the first of it."""
+    if not sample.skipped:
+        return ()
+    return (f"{counted(len(sample.skipped), 'record')} could not be read; the first: {described(sample.skipped[0])}",)
 
 
 def template_notes(recipe: MinHash, sample: DocumentSample) -> tuple[str, ...]:
