@@ -3,7 +3,8 @@
 1. A library that was built from these very sources, for a processor like this one, is taken; otherwise Numba compiles.
    NEARSAME_KERNELS=jit asks for the latter, NEARSAME_KERNELS=built for nothing else, and NEARSAME_SIGNATURES=FOLDER for
    Numba with the types of all calls written down.
-2. With a library nothing of Numba is imported. A call of types that were not built ahead is compiled by Numba, as one
+2. NUMBA_DISABLE_JIT=1 interprets all kernels: a debugger steps through them. They take some hundred times as long.
+3. With a library nothing of Numba is imported. A call of types that were not built ahead is compiled by Numba, as one
    without a library is: the answer is the same, and only the first call waits.
 """
 
@@ -20,7 +21,8 @@ __all__ = [
 ]  # fmt: skip
 
 _WANTED, _SIGNATURES = os.environ.get("NEARSAME_KERNELS"), os.environ.get("NEARSAME_SIGNATURES")
-_LIBRARY = None if _WANTED == "jit" or _SIGNATURES else library()
+_IS_INTERPRETED = os.environ.get("NUMBA_DISABLE_JIT", "0") not in {"", "0"}  # as Numba reads it
+_LIBRARY = None if _WANTED == "jit" or _SIGNATURES or _IS_INTERPRETED else library()
 if _WANTED == "built" and _LIBRARY is None:
     raise ImportError("NEARSAME_KERNELS=built, and no kernels were built from these sources for this processor")
 
@@ -32,20 +34,27 @@ def is_built() -> bool:
 
 def is_cold() -> bool:
     """Whether nothing has been compiled yet: the first run takes some ten seconds more."""
-    return _LIBRARY is None and _numba.is_cold()
+    return _LIBRARY is None and not _IS_INTERPRETED and _numba.is_cold()
 
 
 def jit(function: Callable[..., Any]) -> Any:
     """The kernel of this function: the one that was built, or one that is compiled on first use."""
     if _LIBRARY is not None:
         return Kernel(function, _LIBRARY)
+    if _IS_INTERPRETED:
+        return _interpreted.interpreted(function)
     return WrittenDown(function, Path(_SIGNATURES)) if _SIGNATURES else _numba.jit(function)
 
 
-if _LIBRARY is None:
+_WORDS = ("blake2b_rounds", "load32", "load64", "mulhi", "popcount", "store64", "trailing_zeros")
+if _IS_INTERPRETED:
+    from nearsame.kernels import _interpreted
+
+    blake2b_rounds, load32, load64, mulhi, popcount, store64, trailing_zeros = (
+        getattr(_interpreted, name) for name in _WORDS
+    )
+elif _LIBRARY is None:
     from nearsame.kernels import _numba
     from nearsame.kernels._numba import blake2b_rounds, load32, load64, mulhi, popcount, store64, trailing_zeros
 else:
-    blake2b_rounds, load32, load64, mulhi, popcount, store64, trailing_zeros = (
-        Word(name) for name in ("blake2b_rounds", "load32", "load64", "mulhi", "popcount", "store64", "trailing_zeros")
-    )
+    blake2b_rounds, load32, load64, mulhi, popcount, store64, trailing_zeros = (Word(name) for name in _WORDS)

@@ -104,6 +104,7 @@ from numba import types  # noqa: E402  (likewise)
 from numba.extending import intrinsic, typeof_impl  # noqa: E402
 
 from nearsame.kernels._deferred import Deferred  # noqa: E402  (likewise)
+from nearsame.kernels._interpreted import LANES, MIXED, SIGMA, START  # noqa: E402  (likewise)
 
 
 def is_cold() -> bool:
@@ -198,29 +199,6 @@ def store64(typingctx, array, index, value):  # type: ignore[no-untyped-def]
     return types.void(array, types.int64, types.uint64), codegen
 
 
-_SIGMA = (
-    (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15),
-    (14, 10, 4, 8, 9, 15, 13, 6, 1, 12, 0, 2, 11, 7, 5, 3),
-    (11, 8, 12, 0, 5, 2, 15, 13, 10, 14, 3, 6, 7, 1, 9, 4),
-    (7, 9, 3, 1, 13, 12, 11, 14, 2, 6, 5, 10, 4, 0, 15, 8),
-    (9, 0, 5, 7, 2, 4, 10, 15, 14, 1, 11, 12, 6, 8, 3, 13),
-    (2, 12, 6, 10, 0, 11, 8, 3, 4, 13, 7, 5, 15, 14, 1, 9),
-    (12, 5, 1, 15, 14, 13, 4, 10, 0, 7, 6, 3, 9, 2, 8, 11),
-    (13, 11, 7, 14, 12, 1, 3, 9, 5, 0, 15, 4, 8, 6, 2, 10),
-    (6, 15, 14, 9, 11, 3, 0, 8, 12, 2, 13, 7, 1, 4, 10, 5),
-    (10, 2, 8, 4, 7, 6, 1, 5, 15, 11, 9, 14, 3, 12, 13, 0),
-)
-_MIXED = (
-    (0, 4, 8, 12), (1, 5, 9, 13), (2, 6, 10, 14), (3, 7, 11, 15),
-    (0, 5, 10, 15), (1, 6, 11, 12), (2, 7, 8, 13), (3, 4, 9, 14),
-)  # fmt: skip
-_START = (
-    0x6A09E667F3BCC908, 0xBB67AE8584CAA73B, 0x3C6EF372FE94F82B, 0xA54FF53A5F1D36F1,
-    0x510E527FADE682D1, 0x9B05688C2B3E6C1F, 0x1F83D9ABFB41BD6B, 0x5BE0CD19137E2179,
-)  # fmt: skip
-_LANES = 8
-
-
 @intrinsic
 def blake2b_rounds(typingctx, state, message, length, last):  # type: ignore[no-untyped-def]
     """BLAKE2b's compression (RFC 7693, 3.2) in eight lanes: uint64[8, 8], [16, 8], [8] and [8]; `state` changes.
@@ -231,29 +209,29 @@ def blake2b_rounds(typingctx, state, message, length, last):  # type: ignore[no-
 
     def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
         word = ir.IntType(64)
-        lanes = ir.VectorType(word, _LANES)
+        lanes = ir.VectorType(word, LANES)
 
         def pointer(number, row):  # type: ignore[no-untyped-def]
             view = context.make_array(signature.args[number])(context, builder, args[number])
-            at = builder.gep(view.data, [word(row * _LANES)])
+            at = builder.gep(view.data, [word(row * LANES)])
             return builder.bitcast(at, lanes.as_pointer())
 
         def load(number, row=0):  # type: ignore[no-untyped-def]
             return builder.load(pointer(number, row), align=8)
 
         def turned(x, bits):  # type: ignore[no-untyped-def]
-            right, left = ([word(bits)] * _LANES, [word(64 - bits)] * _LANES)
+            right, left = ([word(bits)] * LANES, [word(64 - bits)] * LANES)
             return builder.or_(builder.lshr(x, ir.Constant(lanes, right)), builder.shl(x, ir.Constant(lanes, left)))
 
-        start = [ir.Constant(lanes, [word(value)] * _LANES) for value in _START]
+        start = [ir.Constant(lanes, [word(value)] * LANES) for value in START]
         before = [load(0, row) for row in range(8)]
         words = [load(1, row) for row in range(16)]
         v = [*before, *start]
         v[12] = builder.xor(v[12], load(2))
         v[14] = builder.xor(v[14], load(3))
         for number in range(12):
-            order = _SIGMA[number % 10]
-            for step, (a, b, c, d) in enumerate(_MIXED):
+            order = SIGMA[number % 10]
+            for step, (a, b, c, d) in enumerate(MIXED):
                 for place, first, second in ((order[2 * step], 32, 24), (order[2 * step + 1], 16, 63)):
                     v[a] = builder.add(builder.add(v[a], v[b]), words[place])
                     v[d] = turned(builder.xor(v[d], v[a]), first)

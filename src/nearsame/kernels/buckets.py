@@ -83,7 +83,8 @@ class Meeting(NamedTuple):
         if words > _FEW and _EACH * self.most_meetings() < num_items:  # a near copy shares fewer keys than it has items
             words = 0
         bits: npt.NDArray[np.uint64] = array(num * words, np.uint64).reshape(num, words)
-        turn_bits(self.items, self.offsets, bits)
+        if words:
+            turn_bits(self.items, self.offsets, bits)
         return bits
 
     def most_meetings(self) -> int:
@@ -111,7 +112,7 @@ def _words(mean_size: float) -> int:
 
 @jit
 def turn_bits(items, offsets, bits):
-    """Fill bits[i]: zeros, of which each item of document i turns one over."""
+    """Fill bits[i], of a word or more: zeros, of which each item of document i turns one over."""
     num_bits = np.uint64(64 * bits.shape[1])
     for i in range(bits.shape[0]):
         bits[i] = 0
