@@ -172,8 +172,12 @@ def test_a_build_in_the_background_is_started_where_one_is_missing(folder, tmp_p
     assert 1 == len(capsys.readouterr().out.splitlines())
 
 
-def test_signatures_are_of_kernels_that_there_are():
-    """scripts/make-signatures keeps each line as it is, adds the marks of others, and leaves out what is gone."""
+def test_signatures_are_of_kernels_that_there_are(monkeypatch):
+    """scripts/make-signatures keeps each line as it is, adds the marks of others, and leaves out what is gone.
+
+    An array that a kernel only reads may be read-only, though no call of the tests gave one that was.
+    """
+    monkeypatch.syspath_prepend(ROOT / "scripts")
     script = SourceFileLoader("make_signatures", str(ROOT / "scripts" / "make-signatures"))
     module = ModuleType(script.name)
     module.__file__ = script.path
@@ -187,6 +191,10 @@ def test_signatures_are_of_kernels_that_there_are():
         "tests.kernels.made.halves f8,b1 -",
     }
     assert [f"{ours} rw"] == module.merged({f"{ours} ww", f"{ours} rw", *gone})
+    of_lists = "nearsame.kernels.sets.digest_sets u8:1,i8:1,i8:2"
+    assert [f"{of_lists} rrw"] == module.merged({f"{of_lists} www"})
+    inside = "nearsame.kernels.components.roots i4:2,i8:1"  # by what it calls
+    assert [f"{inside} rw"] == module.merged({f"{inside} ww"})
 
 
 def test_a_kind_is_a_type_a_width_and_dimensions():
