@@ -15,17 +15,18 @@ _WRITERS = {"store64", "blake2b_rounds"}  # words of the compiler that write to 
 
 
 class Function(NamedTuple):
-    """A function of a kernel's module: its parameters, those that it writes to, and what it hands on of them."""
+    """A function of a kernel's module: its parameters, and those that it writes to, itself or through others.
+
+    Each of `calls` is whom it calls, at which place (None: spread over all), and with which parameter of its own.
+    """
 
     parameters: list[str]
     writes: set[str]
-    calls: list[
-        tuple[str, int | None, str]
-    ]  # whom it calls, at which place (None: spread over all), with what of its own
+    calls: list[tuple[str, int | None, str]]
 
 
-def written() -> dict[str, set[str]]:
-    """By the full name of each function, the parameters that it writes to, itself or through others."""
+def all_functions() -> dict[str, Function]:
+    """Those of all kernels' modules, by their full names."""
     functions = dict(each for path in sorted(KERNELS.glob("*.py")) for each in _functions(path))
     is_growing = True
     while is_growing:
@@ -35,27 +36,20 @@ def written() -> dict[str, set[str]]:
                 if own not in function.writes and _is_written(functions.get(callee), callee, place):
                     function.writes.add(own)
                     is_growing = True
-    return {name: function.writes for name, function in functions.items()}
+    return functions
 
 
-def parameters(name: str) -> list[str]:
-    """Those of a function, by its full name."""
-    module, _, function = name.removeprefix("nearsame.kernels.").rpartition(".")
-    return dict(_functions(KERNELS / f"{module}.py"))[name].parameters if function else []
+def marked(kinds: str, marks: str, kernel: Function) -> str:
+    """The marks of a line of signatures.txt in which arrays that the kernel only reads may be read-only.
 
-
-def marked(line: str, writes: dict[str, set[str]]) -> str:
-    """A line of signatures.txt in which arrays that the kernel only reads may be read-only.
-
-    >>> marked("nearsame.kernels.sets.digest_sets u8:1,i8:1,i8:2 www", written()).split()[2]
+    >>> marked("u8:1,i8:1,i8:2", "www", all_functions()["nearsame.kernels.sets.digest_sets"])
     'rrw'
     """
-    name, kinds, marks = line.split(" ")
     made = ""
-    for parameter, kind in zip(parameters(name), _each(kinds), strict=True):
+    for parameter, kind in zip(kernel.parameters, _each(kinds), strict=True):
         size = kind.count(":")
-        made += marks[len(made) : len(made) + size] if parameter in writes[name] else "r" * size
-    return f"{name} {kinds} {made}"
+        made += marks[len(made) : len(made) + size] if parameter in kernel.writes else "r" * size
+    return made or marks
 
 
 def _each(kinds: str) -> list[str]:

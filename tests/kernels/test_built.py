@@ -193,6 +193,8 @@ def test_signatures_are_of_kernels_that_there_are(monkeypatch):
     assert [f"{ours} rw"] == module.merged({f"{ours} ww", f"{ours} rw", *gone})
     of_lists = "nearsame.kernels.sets.digest_sets u8:1,i8:1,i8:2"
     assert [f"{of_lists} rrw"] == module.merged({f"{of_lists} www"})
+    numbers = "nearsame.kernels.hashing.mix u8,u8 -"  # no array, as calls are written down
+    assert [numbers] == module.merged({numbers})
     inside = "nearsame.kernels.components.roots i4:2,i8:1"  # by what it calls
     assert [f"{inside} rw"] == module.merged({f"{inside} ww"})
 
