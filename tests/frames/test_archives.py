@@ -140,8 +140,6 @@ def test_damage_ends_a_strict_run_and_mixtures_are_refused(spark: Any, home: Pat
     table.write_text('{"id": "x", "text": "one two three four five six seven"}\n', "utf-8")
     with pytest.raises(ns.SourceError, match="not read together"):
         ns.dedup((str(home / "a.warc.gz"), str(table)), engine=ns.Spark(spark))
-    with pytest.raises(ns.ConfigError, match="layers of archives"):
-        ns.dedup(str(home), use="digest,text", engine=ns.Spark(spark))
     found = ns.dedup(str(home / "a.warc.gz"), against=str(table), engine=ns.Spark(spark), max_document=1 << 20)
     expected = ns.dedup(str(home / "a.warc.gz"), against=str(table), ties="content", max_document=1 << 20)
     assert _facts(found) == _facts(expected)

@@ -28,14 +28,21 @@ def http(body: bytes, *headers: str, status: str = "200 OK", kind: str = "text/h
     return "\r\n".join(lines).encode() + b"\r\n\r\n" + body
 
 
-def record(block: bytes, *headers: str, kind: str = "response", number: int = 0, length: int | None = None) -> bytes:
+def record(
+    block: bytes,
+    *headers: str,
+    kind: str = "response",
+    number: int = 0,
+    length: int | None = None,
+    url: str | None = None,
+) -> bytes:
     """A WARC record; `length` may be wrong."""
     lines = [
         "WARC/1.0",
         f"WARC-Type: {kind}",
         f"WARC-Record-ID: <urn:uuid:00000000-0000-0000-0000-{number:012d}>",
         "WARC-Date: 2026-01-02T03:04:05Z",
-        f"WARC-Target-URI: http://a.example/{number}",
+        f"WARC-Target-URI: {url or f'http://a.example/{number}'}",
         f"Content-Length: {len(block) if length is None else length}",
         *headers,
     ]

@@ -2,7 +2,8 @@
 
 1. A file on a disk is opened where it lies. One in another store comes to its task whole, and is put on the disk there.
 2. A row says where its record stands, and what is known of it; its body is read, digested, and stays in the task. Who
-   asks for texts gets them beside the same columns, taken out of the pages by the same task.
+   asks for texts gets them beside the same columns, taken out of the pages by the same task; layers, which compare
+   bytes first, get the pages as they came (pages.py).
 3. What is damaged, or no document, is counted by a pass of its own, and has no row.
 """
 
@@ -13,7 +14,7 @@ from functools import partial
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
-from typing import cast
+from typing import Literal, cast
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -46,20 +47,27 @@ _COUNTS = pa.schema([("file", pa.string()), ("what", pa.string()), ("number", pa
 Batches = Iterator[pa.RecordBatch]
 
 
-def part_of_archives(given: Given, columns: Columns, *, strict: bool) -> FramePart:
+def part_of_archives(given: Given, columns: Columns, *, strict: bool, as_they_came: bool = False) -> FramePart:
     """The records of some archives, looked at.
+
+    Args:
+        given: The archives.
+        columns: The columns that are asked for.
+        strict: Whether damage is an error.
+        as_they_came: Whether pages are asked for with all that is known of them, and not the texts in them.
 
     Raises:
         ColumnError: A column is asked for that records of archives have not.
         SourceError: With `strict`, one is damaged.
     """
     chosen = choose(columns, ("id", "text", *BESIDE), ("text",), given.name)
-    asked = {*columns.beside[:1], *chosen.order, chosen.text, chosen.id}
+    asked = {*columns.beside[: None if as_they_came else 1], *chosen.order, chosen.text, chosen.id}
     names = tuple(name for name in BESIDE if name not in _PARSED or name in asked)
     reading = _Reading(replace(columns, text=None, order=(), beside=names))
-    frame = Verbs.map_batches(given.frame, reading, ddl(pa.schema(reading.fields)))
+    frame = Verbs.map_batches(given.frame, reading, reading.ddl)
     of_pages = chosen.text == "text"
-    texts = Verbs.map_batches(given.frame, replace(reading, with_texts=True), reading.with_texts_ddl)
+    with_pages = replace(reading, pages="bodies" if as_they_came else "texts")
+    pages = Verbs.map_batches(given.frame, with_pages, with_pages.ddl)
     counts = Verbs.map_batches(given.frame, partial(_counted, reading.columns), ddl(_COUNTS))
     counts = counts.withColumn("file", Verbs.expression("if(what is null, file, null)"))  # of damage only
     rows = Verbs.aggregated(counts, ["file", "what"], ["sum(number) as number", "min(why) as why"]).collect()
@@ -75,7 +83,7 @@ def part_of_archives(given: Given, columns: Columns, *, strict: bool) -> FramePa
         unread=tuple((file, number, _said(number, why)) for file, number, why in damaged),
         ignored=given.ignored,
         files=given.frame.selectExpr("path as file", "length as size_bytes", "modified as mtime_ms"),
-        texts=texts if of_pages else None,
+        pages=pages if of_pages else None,
         aside=Counter({row.what: row.number for row in rows if row.what is not None}),
     )
 
@@ -86,10 +94,10 @@ def _said(number: int, why: str) -> str:
 
 @dataclass(frozen=True)
 class _Reading:
-    """Files to the documents in them."""
+    """Files to the documents in them, and what of their pages is asked for."""
 
     columns: Columns
-    with_texts: bool = False
+    pages: Literal["bodies", "texts"] | None = None
 
     @property
     def fields(self) -> list[tuple[str, pa.DataType]]:
@@ -97,12 +105,13 @@ class _Reading:
         return [*_PLACES, *((name, pa.string()) for name in self.columns.beside), ("charset", pa.string()), _DIGEST]
 
     @property
-    def with_texts_ddl(self) -> str:
-        """The same as Spark writes it, and what was taken out of pages."""
-        return f"{ddl(pa.schema(self.fields))}, text string, found tinyint, bounded boolean"
+    def ddl(self) -> str:
+        """The same as Spark writes it, and what is asked for of pages."""
+        more = {None: "", "bodies": ", text binary", "texts": ", text string, found tinyint, bounded boolean"}
+        return ddl(pa.schema(self.fields)) + more[self.pages]
 
     def __call__(self, batches: Batches) -> Batches:
-        extract = PageTexts(self.columns.extract) if self.with_texts else None
+        extract = PageTexts(self.columns.extract) if self.pages == "texts" else None
         for name, size, path in at_hand(batches):
             part = _opened(path, name, [])
             for batch in part.read(self.columns, lambda _: None):
@@ -116,6 +125,8 @@ class _Reading:
         places = dict(zip(("offset", "length"), _places(part, positions, size), strict=True))
         known |= places | {"file": pa.repeat(part.name, len(batch)), _DIGEST[0]: pa.array(digests, pa.string())}
         columns = {name: known[name].cast(kind) for name, kind in self.fields}
+        if self.pages == "bodies":
+            columns["text"] = known["body"]
         if extract is not None:
             pages = pa.RecordBatch.from_arrays(
                 [positions, *(known[name] for name in ("body", "charset", "mime"))], schema=schemas.PAGES

@@ -18,7 +18,7 @@ from nearsame.errors import SourceError
 from nearsame.flow.arrays import HOST
 from nearsame.frames.inputs import SOURCE, FramePart, not_finite, quoted, with_source
 from nearsame.frames.naming import Renamed, renamed
-from nearsame.frames.pages import FOUND, extracted
+from nearsame.frames.pages import FOUND, HEADER, extracted
 from nearsame.sources import Columns
 from nearsame.stages.clusters.policies import Keep
 
@@ -78,11 +78,13 @@ class FrameSide:
         return self.as_texts(self.records())
 
     def as_texts(self, records: Any) -> Any:
-        """Some of the records with texts in place of web pages."""
-        return records if not self.of_pages or FOUND[0] in records.columns else extracted(records, self.columns)
+        """Some of the records with texts in place of web pages; of pages taken for their bytes, without a header."""
+        if not self.of_pages:
+            return records.drop(*HEADER)
+        return records if FOUND[0] in records.columns else extracted(records, self.columns)
 
     def records(self, *, placed: bool = False) -> Any:
-        """The same as it came: of a web page its markup; of one in an archive, what was taken out of it, and FOUND.
+        """The same as it came: of a web page its markup; of one in an archive that and HEADER, or its text and FOUND.
 
         Args:
             placed: Whether the file that each stands in is beside it, as `source`; null where Spark does not tell.
@@ -91,7 +93,7 @@ class FrameSide:
         return reduce(lambda one, other: one.union(other), parts)
 
     def _records(self, part: FramePart, *, placed: bool) -> Any:
-        chosen, frame = part.chosen, part.frame if part.texts is None else part.texts
+        chosen, frame = part.chosen, part.frame if part.pages is None else part.pages
         frame = with_source(frame, is_archive=part.is_archive) if placed else frame
         named = _named(frame, self.number, part.frame.schema).withColumn("nearsame_fits", _fits(part, self.columns))
         return named.selectExpr(
@@ -104,7 +106,7 @@ class FrameSide:
             *(f"{self._order(part, str(policy.column))} as {name}" for name, policy in self.keep.values.items()),
             *([] if self.group_by is None else [f"{self._group(part, self.group_by)} as {GROUP}"]),
             *(f"{_beside(part, name)} as {own}" for name, own in self.beside.items()),
-            *(() if part.texts is None else FOUND),
+            *([] if part.pages is None else HEADER if part.as_they_came else FOUND),
             *((f"{SOURCE} as source",) if placed else ()),
         )
 
@@ -142,8 +144,8 @@ def _content(part: FramePart, columns: Columns) -> str:
 
 
 def _fits(part: FramePart, columns: Columns) -> Any:
-    """Whether a text is UTF-8 and not too long, asked once for each; null where there is none."""
-    if content_of(columns)[0] != "text":
+    """Whether a text is UTF-8 and not too long, asked once for each; null where there is none; true of any page."""
+    if content_of(columns)[0] != "text" or part.as_they_came:
         return Verbs.expression("true")
     text = f"cast({quoted(part.chosen.text or '')} as string)"
     valid = f"is_valid_utf8({text})"
@@ -172,7 +174,7 @@ def _spelt_out(part: FramePart, name: str) -> str:
 
 def _is_bad(part: FramePart, columns: Columns) -> str:
     """Whether a text is too long, or no UTF-8 where nobody has counted that."""
-    if content_of(columns)[0] != "text" or part.texts is not None:
+    if content_of(columns)[0] != "text" or part.pages is not None:
         return "false"
     if not part.delimited:
         return "coalesce(not nearsame_fits, false)"

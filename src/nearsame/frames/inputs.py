@@ -19,6 +19,7 @@ from nearsame.engines.spark.reading import UNREAD, Given, is_frame
 from nearsame.engines.spark.verbs import Verbs
 from nearsame.errors import ColumnError, ConfigError, SourceError
 from nearsame.files.inputs import several
+from nearsame.frames.pages import FOUND
 from nearsame.sources import Columns
 from nearsame.sources.columns import Chosen, choose, option_of
 from nearsame.sources.memory import in_memory
@@ -64,7 +65,8 @@ class FramePart:
         ignored: how many files of its folder are of no known format.
         broken: files that cannot be read, and why.
         files: of records of web archives what they stand in: file, size_bytes, mtime_ms.
-        texts: the same rows with `text` and FOUND, where they are pages of archives.
+        pages: the same rows where they are pages of archives: with `text` and FOUND, or before layers with the page
+            itself as `text`.
         aside: what archives hold that is no document, by what it is, and pages that were `cut`.
     """
 
@@ -78,13 +80,18 @@ class FramePart:
     ignored: int = 0
     broken: tuple[tuple[str, str], ...] = ()
     files: Any = None
-    texts: Any = None
+    pages: Any = None
     aside: Counter[str] = field(default_factory=Counter)
 
     @property
     def is_archive(self) -> bool:
         """Whether its rows are records of web archives."""
         return self.files is not None
+
+    @property
+    def as_they_came(self) -> bool:
+        """Whether these are pages whose texts have still to be taken out."""
+        return self.pages is not None and FOUND[0] not in self.pages.columns
 
 
 def frames_of(session: Any, source: Any, *, strict: bool) -> Iterator[Any]:

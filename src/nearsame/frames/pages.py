@@ -1,6 +1,8 @@
 """Web pages in a column of DataFrames: the text is taken out of them where they lie, by the stage of one machine.
 
 1. Everything else of a row passes by; what is counted of pages stands behind it, in the columns FOUND.
+2. A page of an archive stands in `text` as it came, in whatever encoding, and what its header says beside it, in the
+   columns HEADER.
 """
 
 from collections import Counter
@@ -17,16 +19,18 @@ from nearsame.sources.page_records import as_pages
 from nearsame.stages.texts.page_content import ELSEWHERE, NOWHERE, VISIBLE
 from nearsame.stages.texts.page_text import TALLIES, PageTexts
 
-__all__ = ["FOUND", "AsBytes", "extracted", "page_counts", "page_sums"]
+__all__ = ["FOUND", "HEADER", "AsBytes", "extracted", "page_counts", "page_sums"]
 
 FOUND = ("found", "bounded")  # of EXTRACTED
+HEADER = ("charset", "mime")  # of PAGES
 _PLACES = (VISIBLE, ELSEWHERE, NOWHERE)
 _CONDITIONS = dict(zip(TALLIES, (*(f"found = {place}" for place in _PLACES), "bounded"), strict=True))
 
 
 def extracted(records: Any, columns: Columns) -> Any:
     """Rows whose `text` is what a reader sees of the page in it, and FOUND."""
-    types = [*records.dtypes, *zip(FOUND, ("tinyint", "boolean"), strict=True)]
+    types = [(name, kind) for name, kind in records.dtypes if name not in HEADER]
+    types += zip(FOUND, ("tinyint", "boolean"), strict=True)
     schema = ", ".join(f"`{name}` {kind}" for name, kind in types)
     return Verbs.map_batches(records, _Extracting(columns), schema)
 
@@ -54,10 +58,18 @@ class _Extracting:
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         stage = PageTexts(self.columns.extract)
         for batch in batches:
-            made = stage(as_pages(batch.column("row"), batch, self.columns))
-            values = dict(zip(batch.schema.names, batch.columns, strict=True)) | {"text": made.column("text")}
-            values |= {name: made.column(name) for name in FOUND}
+            made = stage(_pages(batch, self.columns))
+            values = {name: batch.column(name) for name in batch.schema.names if name not in HEADER}
+            values |= {name: made.column(name) for name in ("text", *FOUND)}
             yield pa.RecordBatch.from_arrays([*values.values()], names=[*values])
+
+
+def _pages(batch: pa.RecordBatch, columns: Columns) -> pa.RecordBatch:
+    """PAGES of a batch of rows."""
+    if HEADER[0] not in batch.schema.names:
+        return as_pages(batch.column("row"), batch, columns)
+    body = batch.column("text").cast(pa.large_string()).view(pa.large_binary())
+    return pa.RecordBatch.from_arrays([batch.column("row"), body, *map(batch.column, HEADER)], schema=schemas.PAGES)
 
 
 def page_sums() -> dict[str, str]:

@@ -197,10 +197,6 @@ class Request:
     def _by_one_machine(self, read: FrameReading) -> tuple[Any, FrameReading]:
         """(what it finds, or None where there is too much for it; what there is to say of what was read)."""
         archives = any(part.is_archive for side in read.sides for part in side.parts)
-        use = self.layers[0] if self.layers else ()
-        if archives and use:
-            message = f"use={','.join(use)!r}: layers of archives are done on one machine only"
-            raise ConfigError(message, hint="Leave use out, or leave the engine out.")
         by_cluster = self.here is None or archives or read.remembered is not None
         few = None if by_cluster else few_of(read.sides, read.verbs)
         if self.here is None or few is None:
@@ -248,7 +244,7 @@ class Request:
         sides = [(number, self._parts(session, source, keep, number)) for number, source in given]
         every = [part for _, parts in sides for part in parts]
         orders = {name: common_order(every, name) for name in self.columns.order}
-        of_pages = self.columns.html is not None or any(part.texts is not None for part in every)
+        of_pages = self.columns.html is not None or any(part.pages is not None for part in every)
         refuse_idle(self.columns, pages=of_pages)
         return tuple(
             FrameSide(
@@ -292,7 +288,7 @@ class Request:
             message = f"{given[0].name} and {given[-1].name}: archives and other files are not read together on Spark"
             raise SourceError(message, hint="Give one of them as the against side, or in a run of its own.")
         parts = [
-            part_of_archives(loaded, columns, strict=self.strict)
+            part_of_archives(loaded, columns, strict=self.strict, as_they_came=self.layers is not None)
             if loaded.is_archive
             else part_of(loaded, columns, numbers=numbers, strict=self.strict)
             for loaded in given
