@@ -11,6 +11,7 @@ import sys
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pyarrow as pa
@@ -331,6 +332,23 @@ def test_a_page_without_a_text_takes_no_other_along() -> None:
     assert 0 == ns.dedup(pages, use="url").stats.removed
 
 
+@pytest.mark.parametrize("use", ["url", "url,text", "canonical,digest"])
+@pytest.mark.parametrize(
+    "shell", ["<p></p>", "<html><head><title>Loading</title></head><body><script></script></body>"]
+)
+def test_a_page_that_shows_nothing_takes_no_other_along(use: str, shell: str) -> None:
+    """Of pages, what counts as a text is what is taken out of them; the shell is counted as empty, and stays."""
+    pages = [
+        {"id": "shell", "where": "http://a.org/x", "canonical": "/x", "html": shell},
+        {"id": "full", "where": "http://a.org/x", "canonical": "/x", "html": _page(_PARAGRAPHS[0], "one")},
+        {"id": "again", "where": "http://a.org/x", "canonical": "/x", "html": _page(_PARAGRAPHS[0], "two")},
+        {"id": "shell, too", "where": "http://a.org/x", "canonical": "/x", "html": shell},
+    ]
+    found = ns.dedup(pages, use=use, html_column="html", url_column="where")
+    assert {"again": ("full",)} == _lines(found, "witness_id")
+    assert 2 == found.stats.empty
+
+
 def test_redirects_are_followed_to_their_end() -> None:
     """Over several steps, also in a circle; a record of a redirect has no text, and goes."""
     pages = [
@@ -634,6 +652,50 @@ def test_of_pages_the_text_counts_that_the_method_compares(
     if set(use) & {"digest", "text"}:
         kept = [texts[int(name)] for name in found.kept().column("id").to_pylist() if texts[int(name)]]
         assert len(kept) == len(set(kept))
+
+
+@settings(deadline=None, max_examples=share(60))
+@given(
+    st.lists(
+        st.tuples(st.sampled_from([*_PARAGRAPHS, ""]), *(st.sampled_from(two) for two in ("ab", "xy", "gh"))),
+        min_size=2, max_size=9,
+    ),
+    st.sampled_from(["url", "url,digest", "canonical,text", "url,canonical,text"]),
+    st.booleans(),
+    st.booleans(),
+)  # fmt: skip
+def test_of_pages_whoever_stays_in_a_url_has_a_text_if_any_has(
+    site: list[tuple[str, str, str, str]], use: str, against: bool, grouped: bool
+) -> None:
+    """By hand, for one URL in each group: the first with a text; of the judged side it stays, and what is empty."""
+    pages = [
+        {"id": f"{row}", "url": f"http://a.org/{url}", "canonical": "/x", "group": group, "html": _page(text, footer)}
+        for row, (text, footer, url, group) in enumerate(site)
+    ]
+    cut = len(pages) // 2 if against else 0
+    method = {"method": "digest"} if "text" in use else {}
+    with TemporaryDirectory() as place:
+        home = Path(place)
+        sides = {"against": write_jsonl(home / "before.jsonl", pages[:cut])} if cut else {}
+        found = ns.dedup(
+            write_jsonl(home / "pages.jsonl", pages[cut:]),
+            use=use, html_column="html", group_by="group" if grouped else None, **sides, **method,
+        )  # fmt: skip
+        found.write(home / "clean")
+        assert ns.verify(home / "clean").holds
+    name = "url" if use.startswith("url") else "canonical"
+    seen: set[tuple[Any, ...]] = set()
+    going = set()
+    for page, (text, *_) in zip(pages, site, strict=True):
+        key = (page[name], page["group"] if grouped else "")
+        if text and key in seen and int(page["id"]) >= cut:
+            going.add(page["id"])
+        if text:
+            seen.add(key)
+    gone = {row["id"] for row in found.removals.to_pylist() if row["layer"] == name}
+    assert gone == going
+    if use != "url":
+        assert found.stats.empty == found.stats.pages["nowhere"] == sum(not text for text, *_ in site)
 
 
 def test_two_pages_of_one_text_are_one_whatever_stands_around_it() -> None:

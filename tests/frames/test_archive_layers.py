@@ -90,3 +90,26 @@ def test_layers_of_archives_are_those_of_one_machine(spark: Any, tmp_path: Path,
     assert here.stats.skipped
     assert there.kept().count() == here.stats.kept
     there.release()
+
+
+def test_pages_that_have_nothing_in_common_are_not_looked_at(spark: Any, tmp_path: Path) -> None:
+    """Where a layer can bring no two together, no text is taken out, and all counts of pages are 0."""
+    page = b"<html><body><main><p>some words of a page</p></main></body></html>"
+    (tmp_path / "a.warc").write_bytes(record(http(page), url="http://a.org/") + record(http(page), url="http://b.org/"))
+    here = ns.dedup(tmp_path / "a.warc", use="redirect", ties="content")
+    there = ns.dedup(tmp_path / "a.warc", use="redirect", engine=ns.Spark(spark))
+    assert answer(here) == answer(there)
+    assert (2, 0) == (there.stats.kept, there.stats.pages["without_main"])
+
+
+def test_copies_without_what_layers_removed_are_those_of_one_machine(spark: Any, tmp_path: Path) -> None:
+    """The list of records leads to the same bytes: what goes with a page goes, and other records stay."""
+    source, asked = str(crawl(tmp_path / "crawl", 7, 40)), {"use": EVERY, "method": METHOD, "keep": "longest"}
+    ns.dedup(source, ties="content", **asked).write(tmp_path / "here")
+    ns.dedup(source, **asked, engine=ns.Spark(spark)).write(tmp_path / "there")
+    ns.apply(tmp_path / "there", tmp_path / "cut")
+    copies = [
+        {path.name: path.read_bytes() for path in (tmp_path / name / "kept").iterdir()} for name in ("here", "cut")
+    ]
+    assert len(copies[0]) == 3
+    assert copies[0] == copies[1]

@@ -129,7 +129,8 @@ class Stats(InNotebooks):
             many pages were `cut` at the most bytes; how many were compared by their visible text, since they are
             `without_main` content or mostly something else; how many have their text `elsewhere` (in metadata or
             noscript) or `nowhere` (these are kept); how many are `bounded`: some of their many tags were left out.
-        empty: null or empty texts: never near-duplicates, removed as redirects or revisits only.
+        empty: null or empty texts: never near-duplicates, removed as redirects or revisits only. Of pages whose text no
+            layer has looked at, those without bytes.
         bare: texts without a token: near-duplicates of nothing, exact copies of their like.
         dropped_shingles: different ones that stand in more documents than `drop_boilerplate`.
             Where `boilerplate_per_host` was asked for, those that stand in this share of a host's documents: a shingle

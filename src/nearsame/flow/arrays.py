@@ -39,7 +39,7 @@ from nearsame.stages.texts.page_text import PageTexts
 if TYPE_CHECKING:
     from nearsame.stages.features.host_boilerplate import Hosts
 
-__all__ = ["HOST", "Arrays", "groups_of", "names_of", "placed", "require_host"]
+__all__ = ["HOST", "Arrays", "groups_of", "names_of", "numbered", "placed", "require_host"]
 
 HOST = "host"  # of the URL: no column need be called so
 
@@ -287,7 +287,12 @@ def groups_of(reading: Reading, group_by: str) -> Rows:
     else:
         column = hosts(reading.beside(reading.columns.beside[0]).combine_chunks())
         require_host(reading.columns, reading.num_documents, len(column) - column.null_count)
-    return np.asarray(column.dictionary_encode().indices.fill_null(-1)).astype(np.int64)
+    return numbered(column)
+
+
+def numbered(strings: pa.Array) -> Rows:
+    """By row a number that equal strings share; -1 of null."""
+    return np.asarray(strings.dictionary_encode().indices.fill_null(-1)).astype(np.int64)
 
 
 def require_host(columns: Columns, num_documents: int, num_hosts: int) -> None:

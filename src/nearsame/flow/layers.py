@@ -11,12 +11,14 @@
    inherits its keeper, and says through which document (`via`). Equal bytes inherit the similarity, too; of anything
    else the two were never compared, and the measure says `chain`.
 5. A document without a text is not a witness: whoever has something to say is not removed for a page that came back
-   empty. Nor is it removed, but as a redirect or a WARC revisit, which are records without a text.
+   empty. Nor is it removed, but as a redirect or a WARC revisit, which are records without a text. What has a text is
+   seen before the first layer: of pages, the texts are taken out of all (for `digest` and `text`, which need them), or
+   of those that have a URL, a link or a payload in common with another one.
 """
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -27,17 +29,17 @@ from nearsame.clock import Clock
 from nearsame.dataclass import dataclass
 from nearsame.engines.base import Machine
 from nearsame.errors import ConfigError
-from nearsame.flow.arrays import Arrays, groups_of, names_of, placed
+from nearsame.flow.arrays import Arrays, groups_of, names_of, numbered, placed
 from nearsame.flow.asked import MEASURES, Known, asked
-from nearsame.flow.contents import Contents, digested
+from nearsame.flow.contents import Contents, digested, first_of_one_text
 from nearsame.flow.corpus import State
 from nearsame.flow.decisions import Decisions, Located, Standings
 from nearsame.flow.evidence import PageFacts
-from nearsame.flow.guesses import Ranked, confirmed
+from nearsame.flow.guesses import Ranked, confirmed, shared
 from nearsame.flow.layer_names import GUESSED, INDEX, TEXTLESS
 from nearsame.flow.passing_on import Passed
 from nearsame.flow.pipeline import prepare
-from nearsame.flow.rereading import Left, Taken, changed
+from nearsame.flow.rereading import Left, changed
 from nearsame.flow.steps import steps
 from nearsame.named import NamedTuple
 from nearsame.recipes.choices import OwnLayer, ReportedMeasure
@@ -86,6 +88,7 @@ class Layers:
         about: every document, as it was read; of pages the bytes.
         priority: of every document its place in the order of --keep.
         contents: their texts, as far as they were looked at.
+        empty: which documents have no text; of pages that nobody looked at, no bytes.
         notes: what one must know of the priority, and of indexes.
         num_asked: documents of indexes, which have no texts here.
         told: what people have decided, and became of it here.
@@ -96,6 +99,7 @@ class Layers:
     about: About
     priority: Rows
     contents: Contents
+    empty: Mask
     notes: tuple[str, ...] = ()
     num_asked: int = 0
     told: Passed | None = None
@@ -114,11 +118,14 @@ class Layers:
             gone[layer.decided.rows] = True
         return gone
 
+    @property
+    def num_empty(self) -> int:
+        """How many documents have no text."""
+        return int(self.empty.sum()) - self.num_asked
+
     def left(self, reading: Reading) -> Left:
         """The same documents, to be read again without those that are removed."""
-        if self.contents.texts is None:
-            return Left.of(reading, self.gone, self.priority)
-        return Taken.out_of(reading, self.contents.texts, self.gone, self.priority)
+        return Left.out_of(reading, self.contents.texts, self.gone, self.priority)
 
     def same_bytes(self, rows: Rows, witnesses: Rows) -> Mask:
         """Which of some removed documents are as their witnesses are, byte for byte."""
@@ -225,8 +232,9 @@ def first(pages: PageFacts, asking: Layering, engines: tuple[Machine, Machine], 
     use, within, guesses, reading, engine = asking.use, asking.within, asking.guesses, pages.reading, engines[0]
     reading.columns = replace(reading.columns, room=RecordRoom(engine.record_bytes))
     seed = getattr(guesses, "seed", 0)
+    headers = _Headers()
     with clock("features", reading.size_bytes):
-        texts = digested(_as_they_are(reading), engine, seed)
+        texts = digested(_as_they_are(reading, headers), engine, seed)
         about = Describe.close(engine.fold(texts, Describe()))
     if asking.group_by is not None:
         engines[0].groups = engines[1].groups = groups_of(reading, asking.group_by)
@@ -235,15 +243,11 @@ def first(pages: PageFacts, asking: Layering, engines: tuple[Machine, Machine], 
     priority, notes = placed(order_of(asking.keep), asking.keep, about, reading, chosen)
     contents, empty, done = Contents(about, flow=texts), about.sizes == 0, list[Layer]()
     left, num_asked = np.ones(priority.size, np.bool_), sum(len(known.part.table) for known in asking.indexes)
-
-    def read_pages(known: Contents, left: Mask) -> Contents:
-        wanted = _compared(known.about, left, done)
-        return Contents.of_pages(reading, wanted, priority, engines[1], seed) if wanted.any() else known
-
+    if reading.pages and (wanted := _looked_at(pages, use)).any():
+        firsts = _firsts(pages, asking, (about, headers), priority, engine)
+        contents = Contents.of_pages(reading, wanted, firsts, priority, engines[1], seed)
+        empty = np.where(wanted, contents.about.sizes == 0, empty)
     for name in use:
-        if reading.pages and contents.texts is None and name in (INDEX, "digest", "text"):
-            contents = read_pages(contents, left)
-            empty = contents.about.sizes == 0
         if name == "text":
             break
         with clock(f"layer {name}"):
@@ -251,7 +255,8 @@ def first(pages: PageFacts, asking: Layering, engines: tuple[Machine, Machine], 
             if name == INDEX:
                 decided, measures, notes = _known(asking, reading, contents.texts, entering, notes)
             elif name == GUESSED:
-                decided, told = confirmed(pages, entering, guesses, Ranked(about, priority, within), engine, told)
+                ranked = Ranked(about, priority, within, contents.texts)
+                decided, told = confirmed(pages, entering, guesses, ranked, engine, told)
             else:
                 flow = contents.flow if name == "digest" else digested(_documents(_names(pages, name)), engine, seed)
                 same, ranks = engine.only(flow, entering), priority + empty * priority.size
@@ -262,11 +267,7 @@ def first(pages: PageFacts, asking: Layering, engines: tuple[Machine, Machine], 
             done.append(Layer(name, entered, decided, measure, measures))
             left[decided.rows] = False
             told = told and told.behind(decided)
-    if reading.pages and contents.texts is None:
-        contents = read_pages(contents, np.zeros_like(left))
-    if reading.pages:
-        contents = contents.passed_on([layer.decided for layer in done], about)
-    return Layers(use, tuple(done), about, priority, contents, notes, num_asked, told)
+    return Layers(use, tuple(done), about, priority, contents, empty, notes, num_asked, told)
 
 
 def _same(  # noqa: PLR0913  (what is the same, who comes first, what people say of it, and where)
@@ -284,9 +285,9 @@ def _known(
     asking: Layering, reading: Reading, texts: Any, entering: Mask, notes: tuple[str, ...]
 ) -> tuple[Decided, Rows, tuple[str, ...]]:
     """What indexes say: who goes, by which measures, and what one must know of it besides."""
-    again = Left.of(reading, ~entering, np.arange(entering.size))
-    decided, measures, crowded = asked(asking.indexes, reading, again if texts is None else texts, entering)
-    if texts is None and again.num_documents != entering.size:
+    again = Left.out_of(reading, texts, ~entering, np.arange(entering.size))
+    decided, measures, crowded = asked(asking.indexes, reading, again, entering)
+    if again.num_documents != entering.size:
         raise changed()
     reading.require_unchanged()
     if crowded:
@@ -298,14 +299,15 @@ def _known(
     return decided, measures, notes
 
 
-def _compared(about: About, left: Mask, done: Sequence[Layer]) -> Mask:
-    """The pages that are left, and those that were removed for one of other bytes: their texts are compared."""
-    asked = left.copy()
-    for layer in done:
-        rows, witnesses = layer.decided[:2]
-        other = ~about.same_text(rows, witnesses)
-        asked[rows[other]] = asked[witnesses[other]] = True
-    return asked
+def _looked_at(pages: PageFacts, use: Sequence[OwnLayer]) -> Mask:
+    """The pages whose texts layers ask for: all, or those that the layers can bring together with another one."""
+    every = np.ones(pages.reading.num_documents, np.bool_)
+    if {INDEX, "digest", "text"} & {*use}:
+        return every
+    looked_at = ~every
+    for name in use:
+        looked_at |= shared(_names(pages, name), every) >= 0
+    return looked_at
 
 
 def _with_text(decided: Decided, empty: Mask) -> Decided:
@@ -315,10 +317,41 @@ def _with_text(decided: Decided, empty: Mask) -> Decided:
     return Decided(rows, witnesses, nums, dens)
 
 
-def _as_they_are(reading: Reading) -> Iterator[pa.RecordBatch]:
+class _Headers:
+    """What headers say of pages besides their bytes: by row, numbers of the charset and of the type."""
+
+    def __init__(self) -> None:
+        self._columns: tuple[list[pa.Array], list[pa.Array]] = [], []
+
+    def note(self, batch: pa.RecordBatch) -> None:
+        """Remember those of a batch of PAGES."""
+        for column, name in zip(self._columns, ("charset", "mime"), strict=True):
+            column.append(batch.column(name))
+
+    @property
+    def numbers(self) -> list[Rows]:
+        """The two columns."""
+        return [numbered(pa.chunked_array(column, pa.string()).combine_chunks()) for column in self._columns]
+
+
+def _firsts(pages: PageFacts, asking: Layering, read: tuple[About, _Headers], priority: Rows, engine: Machine) -> Rows:
+    """By row the page that has the same text, and stays rather than this one in the first layer; most are their own."""
+    (about, headers), name, own = read, asking.use[0], np.arange(priority.size)
+    if name in (INDEX, "digest", "text") or asking.decisions is not None:
+        return own
+    names = shared(_names(pages, name), np.ones(priority.size, np.bool_))
+    groups = [names, about.digest_a, about.digest_b, *headers.numbers]
+    groups += [] if engine.groups is None else [engine.groups]
+    firsts, num_against = first_of_one_text(groups, priority, names >= 0), pages.reading.num_against
+    may = (own >= num_against) & (asking.within | (firsts < num_against))  # or it stays whatever the layer says
+    return np.where(may, firsts, own)
+
+
+def _as_they_are(reading: Reading, headers: _Headers) -> Iterator[pa.RecordBatch]:
     """DOCUMENTS: of pages the bytes, whatever stands in them."""
     for batch in reading:
         if reading.pages:
+            headers.note(batch)
             yield pa.RecordBatch.from_arrays(
                 [batch.column("row"), batch.column("body").view(pa.large_string())], schema=schemas.DOCUMENTS
             )
@@ -334,24 +367,23 @@ def _documents(strings: pa.Array) -> Iterator[pa.RecordBatch]:
         yield pa.RecordBatch.from_arrays([pa.array(rows), batch], schema=schemas.DOCUMENTS)
 
 
-def _names(pages: PageFacts, layer: Literal["url", "redirect", "canonical", "revisit"]) -> pa.Array:
+def _names(pages: PageFacts, layer: OwnLayer) -> pa.Array:
     """By row, what documents must have in common to be the same to a layer.
 
     Raises:
         ConfigError: No document has what the layer needs, nor is there a web page, which might.
     """
-    needed = {"revisit": "payload_digest", "url": pages.url_column}.get(layer, layer)
-    may_lack = layer != "url" and pages.reading.pages  # a small archive without redirects is nobody's mistake
+    of_urls = layer in ("url", GUESSED)
+    needed = pages.url_column if of_urls else {"revisit": "payload_digest"}.get(layer, layer)
+    may_lack = not of_urls and pages.reading.pages  # a small archive without redirects is nobody's mistake
     if pages.reading.num_documents and not pages.has(needed) and not may_lack:
         message = f"use={layer}: no document has anything in the column {needed!r}"
         raise ConfigError(message, hint=f"Leave {layer} out, or give sources that have it.")
-    match layer:
-        case "url":
-            return pages.urls()
-        case "revisit":
-            return pages.payloads()
-        case "redirect" | "canonical":
-            targets, urls = pages.target(layer), pages.urls()
-            # two visits that nobody names are not of this layer
-            named = computing.is_in(urls, value_set=targets.drop_null())
-            return computing.coalesce(targets, computing.if_else(named, urls, pa.scalar(None, urls.type)))
+    if of_urls:
+        return pages.urls(degree="guess" if layer == GUESSED else "usual")
+    if layer == "revisit":
+        return pages.payloads()
+    targets, urls = pages.target(layer), pages.urls()
+    # two visits that nobody names are not of this layer
+    named = computing.is_in(urls, value_set=targets.drop_null())
+    return computing.coalesce(targets, computing.if_else(named, urls, pa.scalar(None, urls.type)))

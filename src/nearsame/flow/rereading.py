@@ -16,7 +16,7 @@ from nearsame.dataclass import dataclass
 from nearsame.errors import SourceError
 from nearsame.sources.reading import Reading
 
-__all__ = ["Left", "Taken", "changed"]
+__all__ = ["Left", "changed"]
 
 
 @dataclass
@@ -39,6 +39,11 @@ class Left(Reading):
             gone=gone,
             priority=priority,
         )
+
+    @staticmethod
+    def out_of(reading: Reading, texts: Iterable[pa.RecordBatch] | None, gone: Mask, priority: Rows) -> "Left":
+        """The same; nothing is read where the texts have been taken out of pages."""
+        return Left.of(reading, gone, priority) if texts is None else Taken.holding(reading, texts, gone, priority)
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
         """Batches as of any reading; rows keep their numbers."""
@@ -66,7 +71,7 @@ class Taken(Left):
     pages = False  # what comes is text by now
 
     @classmethod
-    def out_of(cls, reading: Reading, texts: Iterable[pa.RecordBatch], gone: Mask, priority: Rows) -> Self:
+    def holding(cls, reading: Reading, texts: Iterable[pa.RecordBatch], gone: Mask, priority: Rows) -> Self:
         """The documents of a reading, whose texts are there."""
         taken = replace(cls.of(reading, gone, priority), texts=texts)
         taken.num_against, taken.num_documents = reading.num_against, reading.num_documents

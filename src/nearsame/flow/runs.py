@@ -221,7 +221,7 @@ class Run:
             skipped=len(self.reading.skipped),
             ignored=self.num_ignored,
             pages=self.page_counts,
-            empty=int((whole.sizes == 0).sum()) - (0 if self.layers is None else self.layers.num_asked),
+            empty=int((whole.sizes == 0).sum()) if self.layers is None else self.layers.num_empty,
             bare=about.num_bare - self.state.dropped.documents,
             dropped_shingles=self.state.dropped.shingles,
             dropped_occurrences=self.state.dropped.occurrences,

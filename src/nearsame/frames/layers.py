@@ -4,8 +4,8 @@
    has a text is the witness of the others.
 2. Rows that are the same in all columns are one document with a number of copies: a layer takes all of them, all but
    one, or none.
-3. Documents are read for what they are, then for their texts where they are pages, as far as these are asked for; only
-   those that a guess brings together, and those that are left, are read for what the method compares.
+3. Documents are read for what they are, then for their texts where they are pages, as far as these are asked for. Of
+   others, only those that a guess brings together, and those that are left, are read for what the method compares.
 """
 
 from dataclasses import replace
@@ -114,13 +114,13 @@ class FrameLayers:
         for name in self.asking.use:
             self._require(name)
         layers = self._begun()
+        if self.of_pages:
+            layers = layers.with_texts(clock)
         for name in self.asking.use:
-            if name in ("digest", "text"):
-                layers = layers.with_texts(clock, everything=True)
             if name != "text":
                 with clock(f"layer {name}"):
                     layers = layers.behind(name)
-        return layers.with_texts(clock, everything=False)
+        return layers
 
     def behind(self, name: OwnLayer) -> "FrameLayers":
         """The same behind one layer."""
@@ -143,31 +143,38 @@ class FrameLayers:
     @cached_property
     def corpus(self) -> Frames:
         """All documents, as the method would read them."""
-        pages = {} if self.contents is None else {name: self.contents.counts[name] for name in page_sums()}
-        return replace(self.whole, sides=self.sides, counts={**self.whole.counts, **pages})
+        looked_at = {} if self.contents is None else self.contents.counts
+        counts = {name: looked_at.get(name, 0) for name in page_sums()} | {"empty": self._counted[1][3]}
+        return replace(self.whole, sides=self.sides, counts=self.whole.counts | counts)
 
     @cached_property
     def left(self) -> LeftFrame:
         """The documents that the method sees."""
         rows, (different, partly, num, *_) = self._counted
         rows = rows.filter("here > 0").select("row", PLACE, "copies", "here")
-        texts = None if self.contents is None or self.contents.left is None else self.contents.left.texts
         is_all = different == self.whole.counts["different"] and not partly
-        return LeftFrame(rows.hint("broadcast") if different <= FEW_ROWS else rows, is_all, not partly, texts, num)
+        few = rows.hint("broadcast") if different <= FEW_ROWS else rows
+        return LeftFrame(few, is_all, not partly, self._texts, num)
+
+    @property
+    def _texts(self) -> Any:
+        """What was taken out of pages."""
+        return None if self.contents is None or self.contents.left is None else self.contents.left.texts
 
     @property
     def entered(self) -> dict[OwnLayer, int]:
         """How many documents each layer looked at."""
-        _, (_, _, _, *entered) = self._counted
+        _, (_, _, _, _, *entered) = self._counted
         return {done.name: num for done, num in zip(self.done, entered, strict=True)}
 
     @cached_property
     def _counted(self) -> tuple[Any, Any]:
-        """All documents; how many are left (rows, those with fewer copies than before, all), and have `entered`."""
+        """All documents; how many are left (rows, those with fewer copies, all), are empty, and have `entered`."""
         entered = [_entered(number) for number in range(len(self.done))]
-        rows = self.known.selectExpr("row", f"number as {PLACE}", "copies", "here", *entered)
-        sums = ("count_if(here > 0)", "count_if(here > 0 and here < copies)", "coalesce(sum(here), 0)")
-        return self.whole.engine.told(rows, *sums, *(f"coalesce(sum({name}), 0)" for name in entered))
+        rows = self.known.selectExpr("row", f"number as {PLACE}", "copies", "here", "empty", *entered)
+        sums = ["count_if(here > 0)", "count_if(here > 0 and here < copies)"]
+        sums += [f"coalesce(sum({what}), 0)" for what in ("here", "if(empty, copies, 0)", *entered)]
+        return self.whole.engine.told(rows, *sums)
 
     def prepared(self, method: Method, clock: Clock) -> State[Frames]:
         """What the method knows of the documents that are left; without the layer `text`, nothing."""
@@ -191,10 +198,7 @@ class FrameLayers:
         if self.contents is None:
             return documents.selectExpr(*columns, "digest_a as text_a", "digest_b as text_b", "size")
         texts = self.contents.documents.selectExpr("number", "digest_a as text_a", "digest_b as text_b", "size")
-        read = documents.select("number", "digest_a", "digest_b").join(texts, "number")
-        minima = [f"min({name}) as {name}" for name in ("text_a", "text_b", "size")]
-        known = Verbs.aggregated(read, ["digest_a", "digest_b"], minima)  # equal bytes have equal texts
-        return self.whole.engine.keep(documents.select(*columns).join(known, ["digest_a", "digest_b"], "left"))
+        return self.whole.engine.keep(documents.select(*columns).join(texts, "number", "left"))
 
     def _require(self, name: str) -> None:
         """Refuse a layer that no document has anything for, where there is no web page, which might."""
@@ -292,7 +296,7 @@ class FrameLayers:
         if not several:
             return replace(self, known=known, done=(*self.done, Done(GUESSED, nobody(verbs))))
         step = steps(method)
-        corpus = Frames(self.sides, verbs, _BY_PLACE, names=whole.names, left=_left_of(asked, several))
+        corpus = Frames(self.sides, verbs, _BY_PLACE, names=whole.names, left=_left_of(asked, several, self._texts))
         features = verbs.map(corpus.load(method, step), *step.features).select("row", *step.compared)
         features = features if whole.counts["documents"] == whole.counts["different"] else _once(features)
         lists = features.filter("size(items) > 0").join(asked, "row").withColumnRenamed(PLACE, "number")
@@ -320,17 +324,15 @@ class FrameLayers:
             told = told.compared(decision.found, entries, compared, step.bound(method.least), within=within)
         return self._behind(Done(GUESSED, gone), self._without(known, gone), told)
 
-    def with_texts(self, clock: Clock, *, everything: bool) -> "FrameLayers":
-        """The same with the texts of pages, of all that are left or of those only that were removed for other bytes."""
-        if not self.of_pages or self.contents is not None:
-            return self
-        verbs, asked = self.whole.engine, self._asked(everything=everything)
-        asked, (num, partly) = verbs.told(asked, "count(1)", "coalesce(sum(if(here < copies, 1, 0)), 0)")
+    def with_texts(self, clock: Clock) -> "FrameLayers":
+        """The same with the texts of those pages that layers ask for."""
+        verbs = self.whole.engine
+        asked, (num,) = verbs.told(self._looked_at, "count(1)")
         if not num:
             return self
         with clock("features"):
-            is_all = num == self.whole.counts["different"] and not partly
-            left = LeftFrame(asked.hint("broadcast") if num <= FEW_ROWS else asked, is_all, not partly)
+            is_all = num == self.whole.counts["different"]
+            left = LeftFrame(asked.hint("broadcast") if num <= FEW_ROWS else asked, is_all, is_whole=True)
             corpus = Frames(self.sides, verbs, _BY_PLACE, names=self.whole.names, left=left)
             texts = verbs.keep(loaded(corpus.sides, corpus.names, left))
             corpus = replace(corpus, left=left._replace(is_all=True, texts=texts))
@@ -338,21 +340,23 @@ class FrameLayers:
             named = contents.documents.selectExpr("*", f"{PLACE} as number")
             contents = replace(contents, documents=named).each_alone()
         sized = contents.documents.select("number", "set_a", "set_b", "size")
-        known = self.known.drop("set_a", "set_b", "size", "empty").join(sized, "number", "left")
-        known = known.selectExpr("*", "coalesce(size, 0) = 0 as empty").select(*self.known.columns)
-        return replace(self, known=self._afresh(known), contents=contents)
+        known = self.known.withColumnRenamed("empty", "bare").drop("set_a", "set_b", "size")
+        known = known.join(sized, "number", "left").selectExpr("*", "coalesce(size = 0, bare) as empty")
+        return replace(self, known=self._afresh(known.select(*self.known.columns)), contents=contents)
 
-    def _asked(self, *, everything: bool) -> Any:
-        """The pages whose texts are compared: those that are left, and who went for one of other bytes, with that."""
-        bytes_of = self.known.select("number", "digest_a", "digest_b")
-        lines = _union([done.gone.select("number", "times", "witness") for done in self.done], self.whole.engine)
-        lines = lines.join(bytes_of, "number").join(bytes_of.toDF("witness", "other_a", "other_b"), "witness")
-        lines = lines.filter("digest_a <> other_a or digest_b <> other_b")
-        both = lines.select("number", "times").union(lines.selectExpr("witness", "0L"))
-        more = Verbs.aggregated(both, ["number"], ["sum(times) as more"])
-        asked = f"greatest({'here' if everything else '0L'} + coalesce(more, 0L), if(more is null, 0L, 1L)) as here"
-        known = self.known.join(more, "number", "left").selectExpr("row", f"number as {PLACE}", "copies", asked)
-        return known.filter("here > 0")
+    @property
+    def _looked_at(self) -> Any:
+        """The pages whose texts layers ask for: all, or those that the layers can bring together with another one."""
+        known, use = self.known, self.asking.use
+        if not {"digest", "text"} & {*use}:
+            found = []
+            for name in use:
+                keyed, key = self._keyed(name)
+                said = keyed.selectExpr("number", "copies", f"{key} as said").filter("said is not null")
+                several = said.selectExpr("number", "sum(copies) over (partition by said) as num").filter("num > 1")
+                found.append(several.select("number"))
+            known = known.join(reduce(lambda one, other: one.union(other), found).distinct(), "number", "left_semi")
+        return known.selectExpr("row", f"number as {PLACE}", "copies", "here")
 
 
 def _as_they_are(corpus: Frames, asking: Asking, clock: Clock) -> Frames:
@@ -379,8 +383,8 @@ def _entered(number: int) -> str:
     return f"entered{number}"
 
 
-def _left_of(rows: Any, num: int) -> LeftFrame:
-    return LeftFrame(rows.hint("broadcast") if num <= FEW_ROWS else rows, is_all=False, is_whole=True)
+def _left_of(rows: Any, num: int, texts: Any) -> LeftFrame:
+    return LeftFrame(rows.hint("broadcast") if num <= FEW_ROWS else rows, is_all=False, is_whole=True, texts=texts)
 
 
 def _once(features: Any) -> Any:
@@ -390,8 +394,3 @@ def _once(features: Any) -> Any:
 def nobody(verbs: Verbs) -> Any:
     """A frame of no LINE."""
     return verbs.frame(pa.table({name: pa.array([], pa.int64()) for name in LINE}))
-
-
-def _union(frames: list[Any], verbs: Verbs) -> Any:
-    lines = [*frames, nobody(verbs).select("number", "times", "witness")]
-    return reduce(lambda one, other: one.union(other), lines)

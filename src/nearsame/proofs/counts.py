@@ -43,6 +43,8 @@ def unproven(claims: Claims) -> tuple[str, ...]:
         names.append("audit")
     if claims.stats.get("pages"):
         names.append("pages")
+    if not _looked_at_all(claims):
+        names += ["empty", "layers"]
     if claims.stats.get("component") is not None:
         names.append("component")
     if claims.stats.get("unread"):
@@ -69,7 +71,7 @@ def check_counts(
     if claims.is_whole:
         wanted |= _from_sources(claims, tally, boilerplate)
         wanted |= _copies(claims, copies)
-        wanted |= {} if not _has_digests(claims) else _layers(claims, tally)
+        wanted |= {} if not _looked_at_all(claims) else _layers(claims, tally)
     for name, value in sorted(wanted.items()):
         if name in stats and stats[name] != value:
             findings.wrong(_NAME, f"{name} is {_shown(stats[name])}, and should be {_shown(value)}")
@@ -108,6 +110,11 @@ def _scale(method: Method) -> int:
 def _has_digests(claims: Claims) -> bool:
     """Whether layers looked at the texts that are read here, and not at the bytes of pages."""
     return not claims.columns["html"] and all(part.is_own for part in claims.parts)
+
+
+def _looked_at_all(claims: Claims) -> bool:
+    """Whether layers knew of all documents if they have a text; else of those pages that they could bring together."""
+    return _has_digests(claims) or bool({"index", "digest", "text"} & {*claims.recipe.get("use", ("text",))})
 
 
 def _from_tables(claims: Claims) -> dict[str, Any]:
@@ -163,6 +170,8 @@ def _from_sources(claims: Claims, tally: Tally, boilerplate: Boilerplate) -> dic
     expected["emptied"] = tally.emptied
     if not method.of_vectors:  # of which those of zeros are empty, too
         expected["empty"] = tally.empty - _num_asked(claims)
+        if not _looked_at_all(claims):  # of the others it is known only whether they have bytes
+            expected["empty"] = min(expected["empty"], claims.stats.get("empty", 0))
     may_be_unread = method.by_equality and all(part.form.reads == "texts" for part in claims.parts)
     if not may_be_unread or method.get("normalise") or "use" in claims.recipe:
         expected["unread"] = unread = 0

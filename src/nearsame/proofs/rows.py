@@ -26,6 +26,7 @@ __all__ = ["Known", "Rows"]
 Known = Callable[[str, str, str, str | None], tuple[float, str] | None]
 
 _LAYERS = ("url", "redirect", "canonical", "revisit")
+_BEFORE, _TEXTLESS = (*_LAYERS, "url-guess", "digest"), ("redirect", "revisit")  # the method; of records without a text
 _GUESSED = "url-guess"  # the layer of URLs that are one by a guess, where the texts are near enough
 _INDEX = "index"  # the layer of what an index knows
 _USUAL = Fraction(4, 5)
@@ -86,11 +87,21 @@ class Rows:
         if self.decided.apart(key, record.content, witness["key"], witness["content"], witness["group"]):
             wrong("the two were kept apart, and one is removed for the other")
         self.priority.check(record._asdict() | {"key": key, "against": False}, witness, wrong, self.findings.note)
+        if claim.layer in _BEFORE and claim.via is None:
+            self._check_texts(claim, record, witness, wrong)
         if claim.layer == _INDEX:
             self._check_known(claim, record, wrong)
         else:
             self._check_similarity(claim, record, witness, wrong)
         self._check_beside(claim, record, witness, wrong)
+
+    @staticmethod
+    def _check_texts(claim: Claim, record: Record, witness: Mapping[str, Any], wrong: Callable[[str], None]) -> None:
+        """What has no text takes nobody along, and goes as a redirect or a revisit only."""
+        if not witness["content"]:
+            wrong("the witness has no text")
+        if not record.content and claim.layer not in _TEXTLESS:
+            wrong(f"it has no text, and the layer {claim.layer} is about texts")
 
     def estimates(self) -> Estimates | None:
         """What is true of rows that are estimates."""
