@@ -73,3 +73,16 @@ def test_plain_and_packed_archives_hold_the_same_documents(data_dir: Path) -> No
     texts = [ns.dedup(str(data_dir / "warc" / f"{name}{end}")).kept().column("text") for end in ("", ".gz", ".lz4")]
     assert texts[0] == texts[1] == texts[2]
     assert 0 < len(texts[0])
+
+
+@pytest.mark.parametrize("use", ["url,redirect,canonical,revisit,digest,text", "url", "revisit,digest"])
+def test_layers_of_archives_hold(data_dir: Path, tmp_path: Path, use: str) -> None:
+    """Whatever a layer removes: `verify` reads sources and copies again, and kept/ has what the statistics say."""
+    _files(data_dir)
+    found = ns.dedup(str(data_dir / "warc"), use=use, keep="longest")
+    found.write(tmp_path / "clean")
+    verified = ns.verify(tmp_path / "clean")
+    assert verified.holds, verified.problems
+    assert found.stats.removed
+    again = ns.dedup(str(tmp_path / "clean" / "kept"), use=use, keep="longest")
+    assert found.stats.kept == again.stats.documents

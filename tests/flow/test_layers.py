@@ -610,6 +610,25 @@ def test_layers_of_an_archive(tmp_path: Path) -> None:
     assert 1 == ns.dedup(tmp_path / "clean" / "kept" / "pages.warc.gz").stats.documents
 
 
+@pytest.mark.parametrize(("use", "stays"), [("url,revisit", True), ("redirect,digest", True), ("url,digest", False)])
+def test_a_revisit_that_is_a_document_and_stays_stands_in_the_copy(tmp_path: Path, use: str, stays: bool) -> None:
+    """Also where the response that it refers to goes; where it is no document, it goes with that."""
+    page = http(html(_LONG))
+    name, digest = f"<urn:uuid:00000000-0000-0000-0000-{1:012d}>", "WARC-Payload-Digest: sha1:"
+    refers = (f"{digest}{'A' * 32}", f"WARC-Refers-To: {name}", "WARC-Refers-To-Target-URI: http://a.example/1")
+    (tmp_path / "pages.warc").write_bytes(
+        record(page, f"{digest}{'A' * 32}", number=1)
+        + record(http(b""), *refers, kind="revisit", number=2, url="http://a.example/1")
+        + record(http(html(_LONG), "Via: a"), f"{digest}{'B' * 32}", number=3, url="http://a.example/1")
+    )
+    found = ns.dedup(tmp_path / "pages.warc", use=use, keep="max:record_id")
+    assert 1 == found.stats.removed
+    found.write(tmp_path / "clean")
+    kept = ns.dedup(tmp_path / "clean" / "kept" / "pages.warc", use="revisit")
+    assert found.stats.kept == kept.stats.documents == 1 + stays
+    assert ns.verify(tmp_path / "clean").holds
+
+
 _PARAGRAPHS = [" ".join(f"{letter}{number}" for number in range(60)) for letter in "xyz"]
 _SITES = st.lists(
     st.tuples(

@@ -113,3 +113,15 @@ def test_copies_without_what_layers_removed_are_those_of_one_machine(spark: Any,
     ]
     assert len(copies[0]) == 3
     assert copies[0] == copies[1]
+
+
+@pytest.mark.parametrize("use", [EVERY, "revisit,digest"])
+def test_layers_of_real_archives_are_those_of_one_machine(spark: Any, data_dir: Path, use: str) -> None:
+    """Some crawls are there several times, packed in other ways or without digests: who stays is who stands first."""
+    source = str(data_dir / "warc")
+    if not list((data_dir / "warc").glob("*")):
+        pytest.skip(f"there are no archives in {source}")
+    here = ns.dedup(source, use=use, keep="longest", ties="content")
+    there = ns.dedup(source, use=use, keep="longest", engine=ns.Spark(spark))
+    assert answer(here) == answer(there)
+    assert here.stats.removed

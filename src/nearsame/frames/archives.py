@@ -4,11 +4,13 @@
 2. A row says where its record stands, and what is known of it; its body is read, digested, and stays in the task. Who
    asks for texts gets them beside the same columns, taken out of the pages by the same task; layers, which compare
    bytes first, get the pages as they came (pages.py).
-3. What is damaged, or no document, is counted by a pass of its own, and has no row.
+3. Records stand in an order, that of their files' paths and of their places in them: by it ties are broken last, as on
+   one machine.
+4. What is damaged, or no document, is counted by a pass of its own, and has no row.
 """
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from hashlib import sha256
@@ -28,7 +30,7 @@ from nearsame.errors import SourceError
 from nearsame.files.compressions import Compression
 from nearsame.files.formats import BY_SUFFIX
 from nearsame.files.systems import File
-from nearsame.frames.inputs import FramePart
+from nearsame.frames.inputs import ORDERED, FramePart
 from nearsame.sources import Columns, Skipped, Wanted
 from nearsame.sources.base import Aside
 from nearsame.sources.columns import choose
@@ -43,16 +45,18 @@ LISTED = ("file", "position", "offset", "length", "id")  # where a record stands
 _PARSED = ("title", "canonical")  # what one must parse a page for: only if somebody asks
 _PLACES = [("file", pa.string()), *((name, pa.int64()) for name in LISTED[1:4]), ("id", pa.string())]
 _DIGEST = ("content_digest", pa.string())
+_POSITION_BITS = 40
 _COUNTS = pa.schema([("file", pa.string()), ("what", pa.string()), ("number", pa.int64()), ("why", pa.string())])
 Batches = Iterator[pa.RecordBatch]
 
 
-def part_of_archives(given: Given, columns: Columns, *, strict: bool, as_they_came: bool = False) -> FramePart:
+def part_of_archives(given: Given, columns: Columns, first: int, *, strict: bool, as_they_came: bool) -> FramePart:
     """The records of some archives, looked at.
 
     Args:
         given: The archives.
         columns: The columns that are asked for.
+        first: The number of their first file among all of the side.
         strict: Whether damage is an error.
         as_they_came: Whether pages are asked for with all that is known of them, and not the texts in them.
 
@@ -63,7 +67,10 @@ def part_of_archives(given: Given, columns: Columns, *, strict: bool, as_they_ca
     chosen = choose(columns, ("id", "text", *BESIDE), ("text",), given.name)
     asked = {*columns.beside[: None if as_they_came else 1], *chosen.order, chosen.text, chosen.id}
     names = tuple(name for name in BESIDE if name not in _PARSED or name in asked)
-    reading = _Reading(replace(columns, text=None, order=(), beside=names))
+    paths = given.frame.select("path").toArrow().column("path").to_pylist()
+    paths.sort(key=lambda path: (_number_of(path, given.roots), path))
+    numbers = {path: first + number for number, path in enumerate(paths)}
+    reading = _Reading(replace(columns, text=None, order=(), beside=names), numbers)
     frame = Verbs.map_batches(given.frame, reading, reading.ddl)
     of_pages = chosen.text == "text"
     with_pages = replace(reading, pages="bodies" if as_they_came else "texts")
@@ -83,9 +90,20 @@ def part_of_archives(given: Given, columns: Columns, *, strict: bool, as_they_ca
         unread=tuple((file, number, _said(number, why)) for file, number, why in damaged),
         ignored=given.ignored,
         files=given.frame.selectExpr("path as file", "length as size_bytes", "modified as mtime_ms"),
+        num_files=len(paths),
         pages=pages if of_pages else None,
         aside=Counter({row.what: row.number for row in rows if row.what is not None}),
     )
+
+
+def _number_of(path: str, roots: Mapping[str, int]) -> int:
+    """Which of several paths that were given leads to a file first.
+
+    >>> _number_of("s3a://a/b/c.warc", {"/x": 0, "s3a://a/b": 1, "s3a://a/b/c.warc": 2})
+    1
+    """
+    ends = [at for at, letter in enumerate(path) if letter == "/"] if roots else []
+    return min((roots[way] for way in (path, *(path[:end] for end in ends)) if way in roots), default=0)
 
 
 def _said(number: int, why: str) -> str:
@@ -94,15 +112,17 @@ def _said(number: int, why: str) -> str:
 
 @dataclass(frozen=True)
 class _Reading:
-    """Files to the documents in them, and what of their pages is asked for."""
+    """Files, each with its number, to the documents in them, and what of their pages is asked for."""
 
     columns: Columns
+    numbers: Mapping[str, int]
     pages: Literal["bodies", "texts"] | None = None
 
     @property
     def fields(self) -> list[tuple[str, pa.DataType]]:
         """What is known of a document."""
-        return [*_PLACES, *((name, pa.string()) for name in self.columns.beside), ("charset", pa.string()), _DIGEST]
+        known = ((name, pa.string()) for name in (*self.columns.beside, "charset"))
+        return [*_PLACES, *known, _DIGEST, (ORDERED, pa.int64())]
 
     @property
     def ddl(self) -> str:
@@ -124,6 +144,7 @@ class _Reading:
         digests = [None if body is None else sha256(body).hexdigest() for body in bodies]
         places = dict(zip(("offset", "length"), _places(part, positions, size), strict=True))
         known |= places | {"file": pa.repeat(part.name, len(batch)), _DIGEST[0]: pa.array(digests, pa.string())}
+        known[ORDERED] = pc.add(positions, self.numbers[part.name] << _POSITION_BITS)
         columns = {name: known[name].cast(kind) for name, kind in self.fields}
         if self.pages == "bodies":
             columns["text"] = known["body"]

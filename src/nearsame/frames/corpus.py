@@ -20,7 +20,7 @@ from nearsame.flow.decisions import Decisions
 from nearsame.flow.steps import Steps
 from nearsame.frames.decided import Named, Told
 from nearsame.frames.deciding import Decision, answered, inherited
-from nearsame.frames.documents import CARRIED, GROUP, STAY, FrameSide, require_one_length
+from nearsame.frames.documents import CARRIED, GROUP, STANDS, STAY, FrameSide, require_one_length
 from nearsame.frames.left import PLACE, LeftFrame, loaded
 from nearsame.frames.naming import Renamed, renamed, renamings
 from nearsame.frames.pages import FOUND, page_sums
@@ -139,7 +139,7 @@ class Frames:
     @property
     def _extras(self) -> tuple[str, ...]:
         """What else is known of each document."""
-        own = self.judged.beside.values() if self.left is None else (PLACE,)
+        own = self.judged.extras if self.left is None else (PLACE,)
         return (*([GROUP] if self.is_grouped else []), *(FOUND if self.of_pages else ()), *own)
 
     def hosts_by(self, share: float) -> Callable[[], Hosts]:
@@ -180,7 +180,7 @@ class Frames:
         """Features, computed once, with digests that stand for them."""
         lettered = set(schemas.COMPARED) <= set(features.columns)
         made = self.engine.keep(self.engine.map(features, SetDigests(lettered)), step)
-        return made if self.remembered is None else made.unionByName(self.remembered)
+        return made if self.remembered is None else made.unionByName(self.remembered, allowMissingColumns=True)
 
     def slots(self, features: Any) -> int:
         """As many as there are different items: a copy needs no other."""
@@ -377,7 +377,8 @@ def require_readable(sides: Sequence[FrameSide], number: int, *, strict: bool) -
 
 def _about(features: Any) -> Any:
     """One row for each different document."""
-    values = [name for name in features.columns if name.startswith(("value", "beside")) or name in (GROUP, *FOUND)]
+    own = (GROUP, STANDS, *FOUND)
+    values = [name for name in features.columns if name.startswith(("value", "beside")) or name in own]
     same = ["side", "bad", "id", "text_bytes", "digest_a", "digest_b", "num_tokens", "set_a", "set_b", "size"]
     narrow = features.selectExpr(
         "row", "fp", *[name for name in same if name != "size"], "cast(size(items) as bigint) as size",

@@ -16,15 +16,16 @@ from nearsame.dataclass import dataclass
 from nearsame.engines.spark.verbs import Verbs
 from nearsame.errors import SourceError
 from nearsame.flow.arrays import HOST
-from nearsame.frames.inputs import SOURCE, FramePart, not_finite, quoted, with_source
+from nearsame.frames.inputs import ORDERED, SOURCE, FramePart, not_finite, quoted, with_source
 from nearsame.frames.naming import Renamed, renamed
 from nearsame.frames.pages import FOUND, HEADER, extracted
 from nearsame.sources import Columns
 from nearsame.stages.clusters.policies import Keep
 
-__all__ = ["CARRIED", "GROUP", "STAY", "FrameSide", "content_of", "require_one_length"]
+__all__ = ["CARRIED", "GROUP", "STANDS", "STAY", "FrameSide", "content_of", "require_one_length"]
 
 CARRIED = ("fp", "side", "bad", "id")  # beside a document's features, and the values that --keep goes by
+STANDS = "stands"  # where a record of an archive does, by a number
 GROUP = "grouped"  # 64 bits of its group, 0 of none: mixed into all that documents meet by
 STAY = "these documents stay, and are compared with nothing"
 _BITS = (1 << 63) - 1  # of a name
@@ -52,6 +53,7 @@ class FrameSide:
         group_by: what two documents must have in common: a column, or `host`.
         as_pages: whether what is known of documents as pages is read, too.
         of_pages: whether there are pages on some side, so that texts are taken out of all documents.
+        of_archives: whether there are archives on some side, whose records are in order.
     """
 
     number: int
@@ -62,6 +64,7 @@ class FrameSide:
     group_by: str | None = None
     as_pages: bool = False
     of_pages: bool = False
+    of_archives: bool = False
 
     @cached_property
     def frame(self) -> Any:
@@ -106,6 +109,7 @@ class FrameSide:
             *(f"{self._order(part, str(policy.column))} as {name}" for name, policy in self.keep.values.items()),
             *([] if self.group_by is None else [f"{self._group(part, self.group_by)} as {GROUP}"]),
             *(f"{_beside(part, name)} as {own}" for name, own in self.beside.items()),
+            *([f"{ORDERED if part.is_archive else 'cast(null as bigint)'} as {STANDS}"] if self.of_archives else []),
             *([] if part.pages is None else HEADER if part.as_they_came else FOUND),
             *((f"{SOURCE} as source",) if placed else ()),
         )
@@ -114,6 +118,11 @@ class FrameSide:
     def beside(self) -> dict[str, str]:
         """What is known of documents as pages: what records call these columns."""
         return {name: f"beside{number}" for number, name in enumerate(self.columns.beside)} if self.as_pages else {}
+
+    @property
+    def extras(self) -> tuple[str, ...]:
+        """What else records have that nobody is compared by: what is known of pages, and where they stand."""
+        return (*self.beside.values(), *([STANDS] if self.of_archives else []))
 
     def _group(self, part: FramePart, name: str) -> str:
         """What a document's group is called; of hosts, its URL."""

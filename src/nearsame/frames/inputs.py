@@ -25,6 +25,7 @@ from nearsame.sources.columns import Chosen, choose, option_of
 from nearsame.sources.memory import in_memory
 
 __all__ = [
+    "ORDERED",
     "SOURCE",
     "FramePart",
     "common_order",
@@ -41,6 +42,7 @@ __all__ = [
 
 _OWN = "nearsame_"  # names that begin with it are ours
 SOURCE = "nearsame_source"  # the file that a row stands in
+ORDERED = "nearsame_ordered"  # a number that records of archives are in order by
 _MOJIBAKE = "\N{REPLACEMENT CHARACTER}"
 _INTEGERS = ("tinyint", "smallint", "int", "bigint")
 _NUMBERS = ("float", "double")
@@ -65,6 +67,7 @@ class FramePart:
         ignored: how many files of its folder are of no known format.
         broken: files that cannot be read, and why.
         files: of records of web archives what they stand in: file, size_bytes, mtime_ms.
+        num_files: how many these are.
         pages: the same rows where they are pages of archives: with `text` and FOUND, or before layers with the page
             itself as `text`.
         aside: what archives hold that is no document, by what it is, and pages that were `cut`.
@@ -80,6 +83,7 @@ class FramePart:
     ignored: int = 0
     broken: tuple[tuple[str, str], ...] = ()
     files: Any = None
+    num_files: int = 0
     pages: Any = None
     aside: Counter[str] = field(default_factory=Counter)
 
@@ -289,7 +293,9 @@ def widened(parts: Sequence[FramePart], columns: Columns) -> list[FramePart]:
     for part in parts:
         for name, kind in part.frame.dtypes:
             types.setdefault(name, []).append(kind)
-    _require_names(list(types), " and ".join(dict.fromkeys(part.name for part in parts)))
+    _require_names(
+        [name for name in types if name != ORDERED], " and ".join(dict.fromkeys(part.name for part in parts))
+    )
     common = {
         name: lists[name] if name in lists and len(set(kinds)) > 1 else _common(kinds, is_order=name in columns.order)
         for name, kinds in types.items()

@@ -1,6 +1,7 @@
 """Priority over DataFrames: the total order that says which of two similar documents stays.
 
-1. The order is that of `order_of`, with ties by content: a DataFrame has no order of its own.
+1. The order is that of `order_of`, with ties by content: a DataFrame has no order of its own. Records of archives have
+   one, and go by it last.
 2. Nulls come last, whichever way the others are ordered; a text that is not a date is null where dates are needed.
 """
 
@@ -10,7 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from nearsame.frames.documents import GROUP
+from nearsame.frames.documents import GROUP, STANDS
 from nearsame.frames.inputs import quoted
 from nearsame.stages.clusters import policies
 from nearsame.stages.clusters.dates import moments
@@ -70,6 +71,8 @@ def unread_dates(sides: tuple[Any, ...], about: Any, keep: Keep) -> tuple[str, .
 def prioritised(about: Any, order: Order) -> tuple[Any, list[tuple[str, bool]]]:
     """The frame with what its order goes by, and the order, nulls last."""
     marks, columns = [], list[tuple[str, bool]]()
+    if STANDS in about.columns:
+        order = (*order[:-1], (STANDS, True), *order[-1:])
     for name, ascending in order:
         if name == "id" or name.startswith("value"):
             marks.append(f"{name} is null as no_{name}")

@@ -14,11 +14,12 @@ from nearsame.engines.spark.crossing import writable
 from nearsame.engines.spark.failures import CHANGED
 from nearsame.frames.corpus import FEW_ROWS
 from nearsame.frames.documents import FrameSide
+from nearsame.frames.inputs import ORDERED
 from nearsame.frames.naming import Renamed
 
 __all__ = ["ChosenRecords"]
 
-_OWN = ("nearsame_row", "nearsame_fp", "nearsame_copies", "nearsame_goes")
+_OWN = ("nearsame_row", "nearsame_fp", "nearsame_copies", "nearsame_goes", ORDERED)
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +81,7 @@ class ChosenRecords:
         every = -(-max(1, self.counts["different"]) // FEW_ROWS) if few else 1
         rows = self.documents.filter("side = 1").select("row", "copies")
         rows = rows.join(self.gone.select("row", "times"), "row", "left")
-        rows = rows.filter(f"times is not null or pmod(row, {every}) = 0").toDF(*_OWN[:1], *_OWN[2:])
+        rows = rows.filter(f"times is not null or pmod(row, {every}) = 0").toDF(*_OWN[:1], *_OWN[2:4])
         return (rows.hint("broadcast") if few else rows), every
 
 

@@ -256,6 +256,7 @@ class Request:
                 group_by,
                 as_pages=self.layers is not None,
                 of_pages=of_pages,
+                of_archives=any(part.is_archive for part in every),
             )
             for number, parts in sides
         )
@@ -287,12 +288,13 @@ class Request:
         if archives not in (0, len(given)):
             message = f"{given[0].name} and {given[-1].name}: archives and other files are not read together on Spark"
             raise SourceError(message, hint="Give one of them as the against side, or in a run of its own.")
-        parts = [
-            part_of_archives(loaded, columns, strict=self.strict, as_they_came=self.layers is not None)
-            if loaded.is_archive
-            else part_of(loaded, columns, numbers=numbers, strict=self.strict)
-            for loaded in given
-        ]
+        parts, as_they_came = list[FramePart](), self.layers is not None
+        for loaded in given:
+            if loaded.is_archive:
+                first = sum(part.num_files for part in parts)
+                parts.append(part_of_archives(loaded, columns, first, strict=self.strict, as_they_came=as_they_came))
+            else:
+                parts.append(part_of(loaded, columns, numbers=numbers, strict=self.strict))
         require_one_choice(parts)
         return parts
 

@@ -60,13 +60,21 @@ def _place(record: Archived) -> RecordPlace:
     return RecordPlace(record.offset, record.kind, own, target, concurrent, refers_to, origin)
 
 
-def with_companions(places: Sequence[RecordPlace], removed: npt.NDArray[np.int64]) -> set[int]:
-    """The positions that go: those that are removed, and what means nothing without them."""
+def with_companions(
+    places: Sequence[RecordPlace], removed: npt.NDArray[np.int64], *, of_revisits: bool = True
+) -> set[int]:
+    """The positions that go: those that are removed, and what means nothing without them.
+
+    Args:
+        places: Of all records.
+        removed: Positions.
+        of_revisits: Whether the revisits of what is removed go, too: not where they are documents, decided about.
+    """
     gone = {position for position in removed.tolist() if position < len(places)}
     lost = [places[position] for position in gone if places[position].kind != DAMAGE]
     ids, targets = {place.id for place in lost} - {""}, {place.target for place in lost} - {("", "")}
     for position, place in enumerate(places):
-        if place.kind == "revisit" and (place.refers_to in ids or place.refers_to_target in targets):
+        if of_revisits and place.kind == "revisit" and (place.refers_to in ids or place.refers_to_target in targets):
             gone.add(position)
     return gone | _companions(places, gone)
 

@@ -338,6 +338,7 @@ def _parts_of(listing: _Listing, columns: Columns, *, strict: bool) -> Iterator[
                 strict=strict,
                 lenient=not listing.explicit and len(listing.paths) > 1,
                 encoding=columns.encoding,
+                bare=columns.bare,
                 stamp=file.stamp(),
             )
     for path in listing.dangling:

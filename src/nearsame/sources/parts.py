@@ -41,6 +41,7 @@ class FilePart:
     strict: bool = False
     lenient: bool = False  # found in a folder: an unreadable file is a skip, not an error
     encoding: str | None = None  # of lines and rows: as it was asked for; None: by the byte order mark, or UTF-8
+    bare: bool = False  # redirects and revisits of archives are documents: see Columns
     spool: Any = field(default=None, repr=False, compare=False)  # keeps a temporary copy (of standard input) alive
     stamp: tuple[Any, ...] = field(default=(), repr=False)
 

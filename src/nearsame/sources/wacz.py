@@ -48,7 +48,7 @@ class Wacz(WebArchive):
             for member in packages.archives_in(packages.contents(path)):
                 places = self._places(path, member)
                 inside = removed[(removed >= start) & (removed < start + len(places))] - start
-                web_archives.append(Archive(member, places, with_companions(places, inside)))
+                web_archives.append(Archive(member, places, with_companions(places, inside, of_revisits=not self.bare)))
                 start += len(places)
             if any(archive.gone for archive in web_archives):
                 write_without(path, web_archives, self.name, target, self.compression)

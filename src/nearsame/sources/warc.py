@@ -2,7 +2,7 @@
 
 1. Every record has a position, requests and metadata too; what is not a document is counted by what it is, and stays.
 2. With a removed response go the request and metadata that were written for it, and the revisits that have no other
-   content than its own.
+   content than its own, unless revisits are documents themselves.
 3. A copy holds the other records' bytes as they were, and whole compressed members, but for those that hold a removed
    record beside others: what stays of these is compressed anew.
 4. A body is decoded (chunks, gzip, deflate, brotli, zstd) up to `Columns.max_document` bytes; more is cut, and counted.
@@ -128,7 +128,7 @@ class WebArchive(FilePart):
                 self.copy_unread(target, drop=drop_unread)
                 return
             places = places_of(path, self.form)
-            gone = with_companions(places, removed)
+            gone = with_companions(places, removed, of_revisits=not self.bare)
             if not gone and not (broken and drop_unread):
                 copy_raw(self.file, target)
             else:

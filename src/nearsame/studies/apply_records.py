@@ -22,6 +22,7 @@ from nearsame.dataclass import dataclass
 from nearsame.errors import ConfigError, SourceError
 from nearsame.files.systems import is_url
 from nearsame.flow.calls import names_again
+from nearsame.flow.layer_names import needs_bare
 from nearsame.sources import Columns, Part, Wanted, open_parts
 from nearsame.sources.warc import WebArchive
 
@@ -73,7 +74,8 @@ class ListedRecords:
         try:
             stats = json.loads((home / "stats.json").read_bytes())
             good = isinstance(stats["call"]["folder"], str) and isinstance(stats["removed"], int)
-        except (OSError, ValueError, TypeError, LookupError, RecursionError):
+            good = good and isinstance(stats["recipe"].get("use", []), list)
+        except (OSError, ValueError, TypeError, LookupError, AttributeError, RecursionError):
             good = False
         if not good:
             raise SourceError(f"{name}: stats.json is missing, or is not that of a run", hint="Write it again.")
@@ -104,9 +106,8 @@ class ListedRecords:
         """
         options = self.stats["call"]["options"]
         wanted = Wanted.of(*(options.get(name) for name in ("include", "exclude", "read_as")))
-        parts = {
-            _path(part): part for part in open_parts(sources, columns=Columns(), without_extras=True, wanted=wanted)
-        }
+        columns = Columns(bare=needs_bare(tuple(self.stats["recipe"].get("use", ()))))
+        parts = {_path(part): part for part in open_parts(sources, columns=columns, without_extras=True, wanted=wanted)}
         names = {PurePosixPath(path).name: part for path, part in parts.items()}
         known = [line["file"] for line in self._files]
         found = [parts.get(file) or names.get(PurePosixPath(file).name) for file in known]

@@ -16,7 +16,7 @@ import os
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from typing import Any
 
 from nearsame.dataclass import dataclass
@@ -41,6 +41,7 @@ from nearsame.files.refused import require_no_output
 __all__ = ["UNREAD", "Given", "is_frame", "packed_files", "read"]
 
 UNREAD = "nearsame_unread"
+_LOCAL = re.compile("^file:/+")
 _TABLE = re.compile(r"(?:\w+|`[^`]+`)(?:\.(?:\w+|`[^`]+`)){0,2}")  # catalog, schema and name, as SQL has them
 
 
@@ -55,6 +56,7 @@ class Given:
         ignored: how many files of its folder are of no known format.
         broken: files that cannot be read, and why.
         is_archive: whether its rows are archives: path, length, modified, content (null where the path leads to it).
+        roots: of several paths of archives the files and folders that they lead to, with the number of the first one.
     """
 
     name: str
@@ -63,6 +65,7 @@ class Given:
     ignored: int = 0
     broken: tuple[tuple[str, str], ...] = ()
     is_archive: bool = False
+    roots: Mapping[str, int] = field(default_factory=dict)
 
 
 def is_frame(source: Any) -> bool:
@@ -181,7 +184,11 @@ def _whole_files(session: Any, reader: Any, form: Form, paths: list[str]) -> Giv
         frame = reader.load(paths).selectExpr(
             "regexp_replace(path, '^file:/+', '/') as path", "length", modified, content
         )
-    return Given(as_name(paths[0]), frame, ignored=form.ignored, is_archive=True)
+    roots: dict[str, int] = {}
+    for number, path in enumerate(paths if len(paths) > 1 else ()):
+        for entry in HadoopFiles(session).at(path):
+            roots.setdefault(_LOCAL.sub("/", str(entry.getPath().toString())), number)
+    return Given(as_name(paths[0]), frame, ignored=form.ignored, is_archive=True, roots=roots)
 
 
 def _form(files: HadoopFiles, path: str) -> Form:
