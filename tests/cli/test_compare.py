@@ -111,6 +111,16 @@ def test_a_packed_file_that_ends_early_is_an_error(files, tmp_path):
     assert f"error: {path}: " in result.stderr
 
 
+def test_a_name_that_promises_another_packing_is_an_error(files, tmp_path):
+    """It says that the name is wrong, not that the file ends too early."""
+    path = tmp_path / "a.txt.gz"
+    path.write_text("no gzip at all")
+    result = run(files[0], path)
+    assert result.exit_code not in (0, 1)
+    assert f"error: {path} is not readable as gzip: " in result.stderr
+    assert "hint: Check that its name says how it is compressed." in result.stderr
+
+
 def test_many_passages_are_cut_and_counted(tmp_path):
     """The longest ten are shown, unless all are wanted."""
     shared = [" ".join(f"w{i}x{j}" for j in range(9)) for i in range(12)]

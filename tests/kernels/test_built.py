@@ -230,6 +230,17 @@ def test_a_run_with_built_kernels_finds_the_same_without_the_compiler(tmp_path):
     assert 1 == len(told)
 
 
+def test_built_kernels_that_are_not_there_are_an_error_with_a_hint(tmp_path):
+    """Of what was set, and what to do; the command ends with 2, and nothing is called a defect."""
+    source = Path(_built.__file__).parent.parent
+    shutil.copytree(source, tmp_path / "nearsame", ignore=shutil.ignore_patterns("__pycache__", "built"))
+    (tmp_path / "a.txt").write_text("a rose")
+    asked = {**os.environ, "PYTHONPATH": str(tmp_path), "NEARSAME_KERNELS": "built"}
+    command = [sys.executable, "-m", "nearsame", "dedup", "a.txt", "--dry-run"]
+    done = subprocess.run(command, env=asked, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (2, True, True) == (done.returncode, "error: NEARSAME_KERNELS=built" in done.stderr, "hint:" in done.stderr)
+
+
 def test_addresses_are_told_quickly_only_where_that_is_right():
     """On another Python an array may lie elsewhere: then NumPy is asked."""
     arrays = [np.arange(9)[2:], np.zeros((3, 4), np.int8)[1:], np.zeros(0), np.frombuffer(b"abcdefgh", np.uint64)]

@@ -154,7 +154,7 @@ def test_what_cannot_be_applied_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_wrong_mask_does_not_hold(tmp_path: Path) -> None:
-    """`verify` holds it to the removed documents, which have their witnesses."""
+    """`verify` and `apply` hold it to the removed documents, which have their witnesses."""
     _masked(write(tmp_path, ROWS, "jsonl"), tmp_path)
     shutil.copytree(tmp_path / "mask", tmp_path / "wrong")
     mask = pq.read_table(tmp_path / "mask" / "mask.parquet")
@@ -162,6 +162,10 @@ def test_a_wrong_mask_does_not_hold(tmp_path: Path) -> None:
     pq.write_table(mask.set_column(1, mask.schema.field("row"), rows), tmp_path / "wrong" / "mask.parquet")
     assert [True, False] == [ns.verify(tmp_path / name).holds for name in ("mask", "wrong")]
     assert {"mask.parquet"} <= {problem.place for problem in ns.verify(tmp_path / "wrong").problems}
+    with pytest.raises(SourceError, match=r"mask\.parquet and removed\.parquet do not list the same"):
+        ns.apply(tmp_path / "wrong", tmp_path / "applied")
+    (tmp_path / "wrong" / "mask.parquet").unlink()
+    assert ["it is missing"] == [one.what for one in ns.verify(tmp_path / "wrong").problems if "mask" in one.place]
 
 
 def test_the_command_line_goes_the_same_way(tmp_path: Path) -> None:

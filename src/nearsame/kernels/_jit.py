@@ -13,6 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from nearsame.errors import ConfigError
 from nearsame.kernels._built import Kernel, Word, WrittenDown, library
 
 __all__ = [
@@ -24,7 +25,10 @@ _WANTED, _SIGNATURES = os.environ.get("NEARSAME_KERNELS"), os.environ.get("NEARS
 _IS_INTERPRETED = os.environ.get("NUMBA_DISABLE_JIT", "0") not in {"", "0"}  # as Numba reads it
 _LIBRARY = None if _WANTED == "jit" or _SIGNATURES or _IS_INTERPRETED else library()
 if _WANTED == "built" and _LIBRARY is None:
-    raise ImportError("NEARSAME_KERNELS=built, and no kernels were built from these sources for this processor")
+    raise ConfigError(
+        "NEARSAME_KERNELS=built, and no kernels were built from these sources for this processor",
+        hint="Leave it out: then they are compiled where they are used. In a checkout, make kernels builds them.",
+    )
 
 
 def is_built() -> bool:

@@ -32,8 +32,8 @@ def check_files(claims: Claims, findings: Findings) -> None:
     if len(strange) > _MOST:
         findings.wrong(str(claims.home), f"and {len(strange) - _MOST:,} more files that no source or table stands for")
     for name in sorted(
-        set(_tables(claims)) - present - {b"pairs.parquet"}
-    ):  # who looks at pairs, says that they are missing
+        set(_tables(claims)) - present - {b"pairs.parquet", b"mask.parquet"}
+    ):  # who looks at these, says that they are missing
         findings.wrong(os.fsdecode(name), "it is missing")
 
 

@@ -10,7 +10,7 @@ from nearsame.errors import ConfigError, SourceError
 from nearsame.files.compressions import COMPRESSIONS
 from nearsame.files.inputs import is_folder
 from nearsame.files.systems import File, is_url, suffixed_name
-from nearsame.sources.streams import BrokenStreamError, chunks, without_bom
+from nearsame.sources.streams import BrokenStreamError, chunks, looks_compressed, without_bom
 
 __all__ = ["read_json", "read_text", "require_different", "utf8"]
 
@@ -28,11 +28,14 @@ def read_text(path: str, stdin: BinaryIO | None = None) -> str:
             return utf8(given.read(), "standard input")
     if not is_url(path) and is_folder(path):
         raise SourceError(f"{path} is a folder", hint="Name a file in it.")
-    compression = COMPRESSIONS.get(Path(suffixed_name(path)).suffix.lower())
+    file, compression = File(path), COMPRESSIONS.get(Path(suffixed_name(path)).suffix.lower())
     try:
-        _, pieces = without_bom(chunks(File(path), compression))
+        _, pieces = without_bom(chunks(file, compression))
         data = b"".join(pieces)
     except BrokenStreamError as error:
+        if not looks_compressed(file, compression):
+            hint = "Check that its name says how it is compressed."
+            raise SourceError(f"{path} is not readable as {compression}: {error}", hint=hint) from None
         raise SourceError(f"{path}: {error}", hint="Fetch or write the file again: it ends too early.") from None
     return utf8(data, path)
 

@@ -219,6 +219,13 @@ class _Made:
         if not after.all() or len(mask) != self.stats["removed"]:
             message = f"{self.name}: mask.parquet does not list the {self.stats['removed']:,} removed records in order"
             raise SourceError(message, hint="Write it again.")
+        names = self.listed.group_by(["part", "source"]).aggregate([])  # a folder of texts has a line for each file
+        masked = mask.select(["part", "row"]).join(names, "part").select(["source", "row"])
+        removed = _table(self.home, "removed.parquet", tables.REMOVED, self.name).select(["source", "row"])
+        by = [("source", "ascending"), ("row", "ascending")]
+        if not masked.cast(removed.schema).sort_by(by).equals(removed.sort_by(by)):
+            message = f"{self.name}: mask.parquet and removed.parquet do not list the same records"
+            raise SourceError(message, hint="Write it again.")
         return LeftOut(part, row, self._unreadable() if drop_unreadable else {})
 
     def write_tables(self, out: Path, copied: Sequence[Part], **written: bool) -> None:
