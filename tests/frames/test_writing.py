@@ -314,3 +314,21 @@ def test_a_place_where_workers_cannot_write_is_told_in_a_sentence(spark):
     """Not as the trace of the task that failed."""
     with pytest.raises(ns.OutputError, match=r"^(file:)?/proc: Spark's workers cannot make a folder there"):
         ns.dedup(["a"], engine=ns.Spark(spark)).write("/proc/clean")
+
+
+@pytest.mark.parametrize(
+    ("address", "said", "hint"),
+    [
+        ("file:out", "is no whole address", "file:///data/clean"),
+        ("file:///", "/ exists", "Name another"),
+        ("s3a://bucket/out", "S3AFileSystem not found", "spark.jars.packages"),
+        ("abc://x/out", "No FileSystem for scheme", "spark.jars.packages"),
+        ("hdfs://nohost.invalid/out", "nohost.invalid", "name of the host"),
+    ],
+)
+def test_an_address_that_leads_nowhere_is_told_in_a_sentence(spark, address, said, hint):
+    """With what to do about it, and not only what Java calls it."""
+    found = ns.dedup(["a rose", "a rose"], engine=ns.Spark(spark))
+    with pytest.raises(ns.NearSameError, match=said) as caught:
+        found.write(address)
+    assert hint in caught.value.hint

@@ -18,9 +18,13 @@ from nearsame.errors import EngineError, NearSameError, OutputError, SourceError
 __all__ = [
     "CHANGED",
     "LOG",
+    "NO_ROOT",
+    "NO_ROOT_HINT",
     "STEADY",
     "cause_of",
     "first_line",
+    "has_no_root",
+    "hint_about",
     "innermost",
     "is_interrupted",
     "is_of_a_file",
@@ -31,6 +35,8 @@ __all__ = [
 ]
 
 CHANGED = "the source changed: it has rows that were not there when the documents were compared"
+NO_ROOT = "is no whole address: behind its scheme comes a path from the root"
+NO_ROOT_HINT = "Write it as in file:///data/clean, or leave the scheme out."
 LOG = "Spark's log"  # in hints; a command puts its name there
 STEADY = "Give a source that stays the same: persist it, or write it to files first."
 _ABSENT = "ModuleNotFoundError: No module named"  # said in a worker: here it is an error of its own
@@ -54,6 +60,8 @@ _HINTS = (  # by what is said somewhere
         "What Spark kept on its disks is gone: call release() of the result, and ask again.",
     ),
 )
+_NO_SYSTEM = ("FileSystem not found", "No FileSystem for scheme")
+_NO_ROOT = re.compile(r"(?:file|hdfs|viewfs|s3a?|s3n|gs|abfss?|wasbs?):(?!/)")
 _SECONDS = 2  # until a process that has just been ended is known to have
 _STOPPED = "the Spark session has been stopped"
 _ASKED_LATE = "Ask and write while it runs: rows are read, and answers are written, by it."
@@ -88,8 +96,24 @@ def plainly() -> Iterator[None]:
             raise gone from None
         if not isinstance(error, PySparkException | Py4JError):
             raise
-        gave_up = EngineError(f"Spark gave up: {cause_of(error)}", hint=f"See {LOG} for more.")
+        cause = cause_of(error)
+        gave_up = EngineError(f"Spark gave up: {cause}", hint=hint_about(cause, f"See {LOG} for more."))
         raise verdict(error, gave_up) from None
+
+
+def has_no_root(address: str) -> bool:
+    """Whether an address has a scheme, and a path that begins nowhere."""
+    return _NO_ROOT.match(address) is not None
+
+
+def hint_about(said: str, otherwise: str) -> str:
+    """What to do about an address that Java says something of."""
+    if any(sign in said for sign in _NO_SYSTEM):
+        return (
+            "Give the session the package of that file system (spark.jars.packages), as org.apache.hadoop:hadoop-aws"
+            " for s3a://, of the version of Spark's own Hadoop; or check the address."
+        )
+    return "Check the name of the host in the address." if "UnknownHost" in said else otherwise
 
 
 def is_interrupted(error: BaseException) -> bool:
@@ -179,7 +203,9 @@ def _about_a_file(error: Exception, whole: str) -> NearSameError | None:
     file = _unreadable_file(whole)
     if file is not None:
         return SourceError(f"{file} cannot be read: {innermost(error)}", hint="Repair the file, or leave it out.")
-    if colon := _COLON.search(whole):
+    if (colon := _COLON.search(whole)) and _NO_ROOT.match(colon[2] or ""):
+        return SourceError(f"{colon[2]} {NO_ROOT}", hint=NO_ROOT_HINT)
+    if colon:
         message = f"{colon[1] or colon[2]}: Hadoop reads no file with a colon in its name, and no pattern beside one"
         return SourceError(message, hint="Rename it.")
     if unmade := _UNMADE.search(whole):

@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
 
-from nearsame.engines.spark.failures import innermost, verdict
+from nearsame.engines.spark.failures import hint_about, innermost, verdict
 from nearsame.engines.spark.footers import AT_A_TIME, Footers, HadoopFile, footers
 from nearsame.engines.spark.forms import DELIMITERS, GLOB, OWN_PACKING, READERS, Form, kind_of, name_of
 from nearsame.engines.spark.places import as_name, as_pattern
@@ -42,7 +42,7 @@ def mishaps(name: str = "") -> Iterator[None]:
         condition = error.getCondition() if isinstance(error, PySparkException) else None
         if condition == "COLUMN_ALREADY_EXISTS":
             raise ColumnError(said, hint="Rename one: Spark ignores capitals in names.") from None
-        hint = _HINTS.get(str(condition), "Check the path, and that Spark can read it.")
+        hint = _HINTS.get(str(condition), hint_about(said, "Check the path, and that Spark can read it."))
         raise verdict(error, SourceError(said, hint=hint)) from None
 
 

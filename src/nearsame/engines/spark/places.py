@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import Any
 
 from nearsame.dataclass import dataclass
-from nearsame.engines.spark.failures import first_line
+from nearsame.engines.spark.failures import NO_ROOT, NO_ROOT_HINT, first_line, has_no_root, hint_about
 from nearsame.errors import OutputError
 
 __all__ = ["HadoopPlace", "as_name", "as_pattern", "matches", "place_at", "places_of"]
@@ -195,7 +195,7 @@ def _told(place: HadoopPlace) -> Iterator[None]:
         yield
     except Py4JJavaError as error:
         said = first_line(str(error.java_exception.toString()))
-        hint = "Check the address, and that there is room and permission to write."
+        hint = hint_about(said, "Check the address, and that there is room and permission to write.")
         raise OutputError(f"{place.address}: {said}", hint=hint) from None
 
 
@@ -205,9 +205,12 @@ def place_at(session: Any, address: str | os.PathLike[str]) -> HadoopPlace:
     Raises:
         OutputError: It is not one, or of a file system that Spark does not know.
     """
-    given = os.fspath(address).rstrip("/") or os.fspath(address)
+    given = os.fspath(address).rstrip("/")
+    given = os.fspath(address) if given[-1:] in {"", ":"} else given  # a root
     if not given:
         raise OutputError("an output needs a name", hint="Name a folder.")
+    if has_no_root(given):
+        raise OutputError(f"{given} {NO_ROOT}", hint=NO_ROOT_HINT)
     place = HadoopPlace(session, given)
     with _told(HadoopPlace(session, given)):
         whole = place._system.makeQualified(place._path)  # noqa: SLF001  (of the same class)
