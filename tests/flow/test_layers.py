@@ -717,6 +717,27 @@ def test_of_pages_whoever_stays_in_a_url_has_a_text_if_any_has(
         assert found.stats.empty == found.stats.pages["nowhere"] == sum(not text for text, *_ in site)
 
 
+def test_the_same_bytes_of_another_type_are_another_text(tmp_path: Path) -> None:
+    """What is taken out of a page is compared, and its header says what that is."""
+    body = html(_LONG)
+    kinds = ("text/html; charset=utf-8", "text/plain")
+    records = [record(http(body, kind=kind), url="http://a.org/", number=at) for at, kind in enumerate(kinds)]
+    (tmp_path / "a.warc").write_bytes(b"".join(records))
+    found = ns.dedup(tmp_path / "a.warc", use="url,digest")
+    assert [1, 0, 0] == [layer["other_text"] for layer in found.stats.layers]
+    assert [["bytes", "url-standard"]] == found.removals.column("evidence").to_pylist()
+    found.write(tmp_path / "clean")
+    assert ns.verify(tmp_path / "clean").holds
+
+
+@pytest.mark.parametrize("pages", [(None, ""), ("", None), (None, None), ("", "")])
+def test_pages_that_are_not_there_are_not_counted_as_pages(pages: tuple[str | None, str | None]) -> None:
+    """Only what is there has no text to be found."""
+    table = pa.table({"url": ["http://a.org/"] * 2, "html": pa.array(pages, pa.string())})
+    stats = ns.dedup(table, html_column="html", use="url").stats
+    assert (2, sum(page is not None for page in pages)) == (stats.empty, stats.pages["nowhere"])
+
+
 def test_two_pages_of_one_text_are_one_whatever_stands_around_it() -> None:
     """As the method `digest` has it."""
     pages = [{"html": _page(_PARAGRAPHS[0], footer)} for footer in ("one", "two")]

@@ -1,6 +1,9 @@
 """`verify` looks at every byte of a copied archive, and not at its documents alone."""
 
+import bz2
 import gzip
+import lzma
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -99,3 +102,15 @@ def test_the_type_of_a_record_may_have_any_capitals_where_it_is_a_revisit_now(tm
     typed = [each.replace(b"WARC-Type: response", b"WARC-Type: Response") for each in RECORDS]
     _written(tmp_path, gzipped(*typed), "a.warc.gz", revisits=True)
     assert 2 == ns.verify(tmp_path / "out").checked["revisits"]
+
+
+@pytest.mark.parametrize(("ending", "packed"), [("", bytes), (".xz", lzma.compress), (".bz2", bz2.compress)])
+def test_a_copy_that_has_lost_all_its_records_holds(
+    ending: str, packed: Callable[[bytes], bytes], tmp_path: Path
+) -> None:
+    """However it is packed as a whole, nothing is what it should be."""
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "a.warc").write_bytes(response(1, "one two three four"))
+    (tmp_path / "in" / f"b.warc{ending}").write_bytes(packed(response(2, "one two three four")))
+    ns.dedup(tmp_path / "in", method="digest").write(tmp_path / "out")
+    assert ns.verify(tmp_path / "out").holds

@@ -132,8 +132,8 @@ class Layers:
         return self.about.same_text(rows, witnesses)
 
     def same_text(self, rows: Rows, witnesses: Rows) -> Mask:
-        """Which of them have the same text."""
-        return self.same_bytes(rows, witnesses) | self.contents.about.same_text(rows, witnesses)
+        """Which of them have the same text: of pages, what was taken out of them."""
+        return self.contents.about.same_text(rows, witnesses)
 
     def require_unchanged(self, about: About) -> None:
         """Refuse what was decided about other texts than were read the second time.
@@ -318,20 +318,23 @@ def _with_text(decided: Decided, empty: Mask) -> Decided:
 
 
 class _Headers:
-    """What headers say of pages besides their bytes: by row, numbers of the charset and of the type."""
+    """What decides besides its bytes what a page says: by row, numbers of charset and type, and whether it is there."""
 
     def __init__(self) -> None:
         self._columns: tuple[list[pa.Array], list[pa.Array]] = [], []
+        self._there: list[pa.Array] = []
 
     def note(self, batch: pa.RecordBatch) -> None:
         """Remember those of a batch of PAGES."""
         for column, name in zip(self._columns, ("charset", "mime"), strict=True):
             column.append(batch.column(name))
+        self._there.append(batch.column("body").is_valid())
 
     @property
     def numbers(self) -> list[Rows]:
-        """The two columns."""
-        return [numbered(pa.chunked_array(column, pa.string()).combine_chunks()) for column in self._columns]
+        """The columns."""
+        said = [numbered(pa.chunked_array(column, pa.string()).combine_chunks()) for column in self._columns]
+        return [*said, np.asarray(pa.chunked_array(self._there, pa.bool_())).astype(np.int64)]
 
 
 def _firsts(pages: PageFacts, asking: Layering, read: tuple[About, _Headers], priority: Rows, engine: Machine) -> Rows:

@@ -62,7 +62,7 @@ def part_of_archives(given: Given, columns: Columns, first: int, *, strict: bool
 
     Raises:
         ColumnError: A column is asked for that records of archives have not.
-        SourceError: With `strict`, one is damaged.
+        SourceError: One is named twice, or, with `strict`, damaged.
     """
     chosen = choose(columns, ("id", "text", *BESIDE), ("text",), given.name)
     asked = {*columns.beside[: None if as_they_came else 1], *chosen.order, chosen.text, chosen.id}
@@ -70,6 +70,9 @@ def part_of_archives(given: Given, columns: Columns, first: int, *, strict: bool
     paths = given.frame.select("path").toArrow().column("path").to_pylist()
     paths.sort(key=lambda path: (_number_of(path, given.roots), path))
     numbers = {path: first + number for number, path in enumerate(paths)}
+    if len(numbers) < len(paths):
+        twice = next(path for path, times in Counter(paths).items() if times > 1)
+        raise SourceError(f"{twice} is named twice", hint="On Spark, name each archive once on a side.")
     reading = _Reading(replace(columns, text=None, order=(), beside=names), numbers)
     frame = Verbs.map_batches(given.frame, reading, reading.ddl)
     of_pages = chosen.text == "text"

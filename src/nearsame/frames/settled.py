@@ -115,10 +115,7 @@ def _described(layers: FrameLayers, lines: Any) -> Any:
             documents.select("number", *text).toDF(end, *(f"{prefix}{name}" for name in text)), end, "left"
         )
     bytes_ = {prefix: f"({prefix}digest_a = digest_a and {prefix}digest_b = digest_b)" for prefix in ("w_", "v_")}
-    same = {
-        prefix: f"({holds} or coalesce({prefix}text_a = text_a and {prefix}text_b = text_b, false))"
-        for prefix, holds in bytes_.items()
-    }
+    same = {prefix: f"coalesce({prefix}text_a = text_a and {prefix}text_b = text_b, false)" for prefix in bytes_}
     own = [name in ("text", GUESSED) for name in use]
     said = {GUESSED: layers.asking.guesses.reports}
     measures = [None if name == "text" else said.get(name, name) for name in use]

@@ -92,7 +92,7 @@ class _Bytes:
 
     def more(self) -> bool:
         """Hold some more; whether there was any."""
-        piece = next(self._chunks, None)
+        piece = next((piece for piece in self._chunks if piece), None)
         self.held += piece or b""
         return piece is not None
 

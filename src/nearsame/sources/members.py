@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 import pyarrow as pa
 
+from nearsame.errors import SourceError
 from nearsame.files.compressions import Compression
 from nearsame.named import NamedTuple
 
@@ -201,7 +202,11 @@ def only_zeros(data: Any, at: int, start: int) -> bool:
 @contextlib.contextmanager
 def mapped(path: str) -> Iterator[Any]:
     """The bytes of a file, read as they are needed."""
-    with Path(path).open("rb") as raw:
+    try:
+        raw = Path(path).open("rb")  # noqa: SIM115  (closed below)
+    except FileNotFoundError:
+        raise SourceError(f"{path} is gone", hint="Run again when nothing writes there any more.") from None
+    with raw:
         if not raw.seek(0, 2):
             yield b""
             return

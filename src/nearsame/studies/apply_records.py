@@ -113,11 +113,12 @@ class ListedRecords:
         found = [parts.get(file) or names.get(PurePosixPath(file).name) for file in known]
         lost = next((file for file, part in zip(known, found, strict=True) if part is None), None)
         chosen = {id(part) for part in found}
-        more = next((part.name for part in parts.values() if id(part) not in chosen), None)
+        others = [part for part in parts.values() if id(part) not in chosen]
+        more = next((part.name for part in others if part.size_bytes() != 0), None)
         if lost is not None or more is not None or len(chosen) < len(found):
             what = f"{lost} is not there now" if lost else f"{more} was not there" if more else "names stand twice"
             raise SourceError(f"{self.name}: {what}", hint=_OTHER)
-        return [part for part in found if part is not None]
+        return [*(part for part in found if part is not None), *others]  # Spark does not list empty files
 
     def require_same(self, parts: Sequence[Part], *, moved: bool) -> None:  # noqa: ARG002  (names are not compared)
         """See that these are the files that were read.
@@ -125,7 +126,7 @@ class ListedRecords:
         Raises:
             SourceError: They are not.
         """
-        for line, part in zip(self._files, parts, strict=True):
+        for line, part in zip(self._files, parts, strict=False):  # empty ones come behind
             local = isinstance(part, WebArchive) and not is_url(part.file.url)
             times = [stamp // 10**6 for stamp in part.files.stamps[0][1:2]] if local else []
             if part.size_bytes() != line["size_bytes"] or times not in ([], [line["mtime_ms"]]):

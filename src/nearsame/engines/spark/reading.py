@@ -96,6 +96,9 @@ def read(
             frames.append(Given(path, session.table(path)))
             continue
         path = files.literally(path)  # noqa: PLW2901  (the same one)
+        if "**" in path:
+            message = f"{path}: to Spark ** means *, and leads to no folders below"
+            raise SourceError(message, hint="Name the folder: all below it is read.")
         form = _form(files, path)
         schemas = files.footers(path, form) if form.kind in OWN_PACKING else files.whole(path, form, torn or {})
         broken += schemas.broken
