@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from nearsame.arrow import frozen
@@ -20,6 +20,7 @@ from nearsame.kernels.hamming import (
     sort_buckets,
     sort_codes,
 )
+from tests.examples import share
 
 LAST = 2**64 - 1
 WORDS = st.integers(0, LAST) | st.sampled_from([0, 1, 2**63 - 1, 2**63, LAST]) | st.integers(0, 3)
@@ -28,16 +29,23 @@ SMALL_CANARY = 0x5A5A5A5A
 
 
 @st.composite
-def _codes(draw, max_size=14):
-    """Codes of one width, as lists of words: a few, and those that differ from them in few bits."""
+def _codes(draw, min_size=0, max_size=14):
+    """Codes of one width, as lists of words: a few, and those that differ from them in few bits.
+
+    Bits 19 and 64 become one where words are folded.
+    """
     width = draw(st.integers(1, 3))
     centres = draw(st.lists(st.lists(WORDS, min_size=width, max_size=width), min_size=1, max_size=3))
-    flips = st.sets(st.integers(0, 64 * width - 1) | st.sampled_from([0, 63]), max_size=3)
-    chosen = draw(st.lists(st.tuples(st.sampled_from(centres), flips), max_size=max_size))
+    bits = st.sampled_from([bit for bit in (0, 1, 7, 19, 63, 64, 127) if bit < 64 * width])
+    flips = st.sets(bits | st.integers(0, 64 * width - 1), max_size=4) | st.just({19, 64 % (64 * width)})
+    chosen = draw(st.lists(st.tuples(st.sampled_from(centres), flips), min_size=min_size, max_size=max_size))
     return width, [
         [word ^ sum(1 << bit % 64 for bit in bits if bit // 64 == at) for at, word in enumerate(code)]
         for code, bits in chosen
     ]
+
+
+MANY = _codes(6, 16)
 
 
 def _array(rows, width):
@@ -87,7 +95,7 @@ def test_folding_turns_words_and_joins_them(codes):
     assert all((_folded(a) ^ _folded(b)).bit_count() <= _distance(a, b) for a in rows for b in rows)
 
 
-@given(_codes(40))
+@given(_codes(max_size=40))
 @example((1, []))
 @example((2, [[5, 0]]))
 @example((2, [[0, 1], [LAST, 0], [0, 1], [1 << 33, 0], [1 << 32, 0]]))
@@ -189,7 +197,7 @@ class Scope(NamedTuple):
 
 def _scope(draw, codes):
     width, rows = codes
-    few = st.lists(st.sampled_from([0, 0, 1, 2**63, 0xFF, LAST]), min_size=width, max_size=width)
+    few = st.lists(st.sampled_from([0, 0, 0, 1, 2**63, 0xFF, LAST]), min_size=width, max_size=width)
     k = draw(st.sampled_from([0, 1, 3, 6, 64 * width]))
     return Scope(rows, width, k, draw(few), draw(st.lists(few, max_size=2)))
 
@@ -233,13 +241,16 @@ def _expected_runs(scope, buckets, span, split, work):
     return sorted(found), hot
 
 
-@given(_codes(), st.booleans(), st.sampled_from([(10**6, 0), (0, 0), (3, 0), (2, 1)]), st.data())
+@given(
+    MANY, st.booleans(), st.sampled_from([(10**6, 0), (10**6, 0), (0, 0), (3, 0), (10, 0), (2, 1), (2, 2)]), st.data()
+)
+@settings(max_examples=share(600))
 def test_the_entries_of_a_bucket_are_compared_with_each_other(codes, queries, work, data):
     """Each pair that belongs here once, however often the room is used up; buckets that are too full are set aside."""
     rows = codes[1]
-    split = data.draw(st.integers(0, len(rows))) if queries else 0
-    bucket = st.tuples(st.integers(0, 2), st.integers(0, 2) | st.just(2**32 - 1))
-    buckets = data.draw(st.lists(bucket | st.just((1, 0)), min_size=len(rows), max_size=len(rows)))
+    split = data.draw(st.integers(1, len(rows))) if queries else 0
+    bucket = st.sampled_from([(1, 0)] * 8 + [(0, 0), (0, 1), (1, 2**32 - 1), (2, 0), (2, 5)])
+    buckets = data.draw(st.lists(bucket, min_size=len(rows), max_size=len(rows)))
     span = data.draw(st.sampled_from([(0, 3), (0, 3), (1, 2), (0, 1), (2, 2)]))
     scope = _scope(data.draw, codes)
     assert _expected_runs(scope, buckets, span, split, work) == _runs(scope, buckets, span, split, work)
@@ -266,6 +277,7 @@ def _expected_tile(scope, span, others):
 
 
 @given(_codes(), st.integers(0, 3), st.data())
+@settings(max_examples=share(200))
 def test_a_tile_is_compared_row_by_row(codes, more, data):
     """Each row with the lower ones among the others, those that belong here, once."""
     span, others = (sorted(data.draw(st.tuples(*[st.integers(0, len(codes[1]))] * 2))) for _ in range(2))
@@ -286,3 +298,17 @@ def test_hundreds_of_codes_are_passed_over_in_blocks(width):
         assert len(expected) >= 6
         assert expected == _tile(scope, (0, 300), (0, 300), 0)
         assert (expected, []) == _runs(scope, [(0, 0)] * 300, (0, 3), 0, (10**6, 0))
+
+
+@pytest.mark.parametrize("width", [1, 2])
+@pytest.mark.parametrize("apart", [[], [2], [2, 4], [4, 2], [0], [1, 6]])
+def test_a_pair_is_that_of_the_first_header_that_agrees(width, apart):
+    """All codes of three bits: what must be equal is, no header before is, and none is farther apart than k."""
+    rows = [[*[0] * (width - 1), value] for value in range(8)]
+    for same in (0, 1, 5):
+        for k in (0, 1, 2, 3):
+            headers = [[*[LAST] * (width - 1), mask] for mask in (same, *apart)]
+            scope = Scope(rows, width, k, headers[0], headers[1:])
+            expected = _expected_tile(scope, (0, 8), (0, 8))
+            assert expected == _tile(scope, (0, 8), (0, 8), 0)
+            assert (expected, []) == _runs(scope, [(0, 0)] * 8, (0, 3), 0, (10**6, 0))
