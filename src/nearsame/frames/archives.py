@@ -62,7 +62,7 @@ def part_of_archives(given: Given, columns: Columns, first: int, *, strict: bool
 
     Raises:
         ColumnError: A column is asked for that records of archives have not.
-        SourceError: One is named twice, or, with `strict`, damaged.
+        SourceError: With `strict`, one is damaged.
     """
     chosen = choose(columns, ("id", "text", *BESIDE), ("text",), given.name)
     asked = {*columns.beside[: None if as_they_came else 1], *chosen.order, chosen.text, chosen.id}
@@ -70,9 +70,6 @@ def part_of_archives(given: Given, columns: Columns, first: int, *, strict: bool
     paths = given.frame.select("path").toArrow().column("path").to_pylist()
     paths.sort(key=lambda path: (_number_of(path, given.roots), path))
     numbers = {path: first + number for number, path in enumerate(paths)}
-    if len(numbers) < len(paths):
-        twice = next(path for path, times in Counter(paths).items() if times > 1)
-        raise SourceError(f"{twice} is named twice", hint="On Spark, name each archive once on a side.")
     reading = _Reading(replace(columns, text=None, order=(), beside=names), numbers)
     frame = Verbs.map_batches(given.frame, reading, reading.ddl)
     of_pages = chosen.text == "text"
@@ -93,7 +90,7 @@ def part_of_archives(given: Given, columns: Columns, first: int, *, strict: bool
         unread=tuple((file, number, _said(number, why)) for file, number, why in damaged),
         ignored=given.ignored,
         files=given.frame.selectExpr("path as file", "length as size_bytes", "modified as mtime_ms"),
-        num_files=len(paths),
+        paths=tuple(paths),
         pages=pages if of_pages else None,
         aside=Counter({row.what: row.number for row in rows if row.what is not None}),
     )

@@ -67,7 +67,7 @@ class FramePart:
         ignored: how many files of its folder are of no known format.
         broken: files that cannot be read, and why.
         files: of records of web archives what they stand in: file, size_bytes, mtime_ms.
-        num_files: how many these are.
+        paths: these files, in order.
         pages: the same rows where they are pages of archives: with `text` and FOUND, or before layers with the page
             itself as `text`.
         aside: what archives hold that is no document, by what it is, and pages that were `cut`.
@@ -83,7 +83,7 @@ class FramePart:
     ignored: int = 0
     broken: tuple[tuple[str, str], ...] = ()
     files: Any = None
-    num_files: int = 0
+    paths: tuple[str, ...] = ()
     pages: Any = None
     aside: Counter[str] = field(default_factory=Counter)
 

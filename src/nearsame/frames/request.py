@@ -1,6 +1,7 @@
 """What `dedup` and `pairs` do where the engine is Spark: arguments to frames, frames to answers."""
 
 import os
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import field, replace
@@ -291,10 +292,13 @@ class Request:
         parts, as_they_came = list[FramePart](), self.layers is not None
         for loaded in given:
             if loaded.is_archive:
-                first = sum(part.num_files for part in parts)
+                first = sum(len(part.paths) for part in parts)
                 parts.append(part_of_archives(loaded, columns, first, strict=self.strict, as_they_came=as_they_came))
             else:
                 parts.append(part_of(loaded, columns, numbers=numbers, strict=self.strict))
+        for path, times in Counter(path for part in parts for path in part.paths).items():
+            if times > 1:
+                raise SourceError(f"{path} is named twice", hint="On Spark, name each archive once on a side.")
         require_one_choice(parts)
         return parts
 
