@@ -132,6 +132,15 @@ def _url_at(row: Any) -> str:
     return url
 
 
+def test_what_is_known_of_pages_can_be_compared_in_their_place(spark: Any, home: Path) -> None:
+    """Their titles here; what is no document is counted all the same."""
+    expected = ns.dedup(str(home), text_column="title", method="digest", ties="content")
+    found = ns.dedup(str(home), text_column="title", method="digest", engine=ns.Spark(spark))
+    assert _facts(expected) == _facts(found)
+    assert expected.stats.pages == found.stats.pages
+    assert found.stats.pages["passed_over"]
+
+
 def test_damage_ends_a_strict_run_and_mixtures_are_refused(spark: Any, home: Path, tmp_path: Path) -> None:
     """With the file and the place; a table of texts may be the other side."""
     with pytest.raises(ns.SourceError, match=r"b\.warc: at byte"):

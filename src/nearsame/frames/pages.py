@@ -80,7 +80,7 @@ def page_sums() -> dict[str, str]:
 def page_counts(counts: dict[str, int], aside: Counter[str]) -> dict[str, Any]:
     """The same as statistics have it, with what stood aside in archives."""
     others = {what: number for what, number in sorted(aside.items(), key=_most_first) if what != "cut"}
-    return {"passed_over": others, "cut": aside["cut"], **{name: counts[name] for name in TALLIES}}
+    return {"passed_over": others, "cut": aside["cut"], **{name: counts.get(name, 0) for name in TALLIES}}
 
 
 def _most_first(counted: tuple[str, int]) -> tuple[int, str]:

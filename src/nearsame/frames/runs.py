@@ -207,7 +207,7 @@ class SparkRun(FrameRun):
             meeting=0 if state.meeting is None else state.meeting.num_documents,
             measure=state.method.reports,
             least=float(state.method.least),
-            pages=page_counts(corpus.counts, self.read.aside) if judged.of_pages else {},
+            pages=page_counts(corpus.counts, self.read.aside) if judged.of_pages or self.read.of_archives else {},
             notes=(*state.step.notes, *corpus.notes, *state.met.notes, *self.read.notes),
             seconds=self.seconds,
             room=corpus.engine.room,
