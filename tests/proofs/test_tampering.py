@@ -297,3 +297,17 @@ def test_an_output_whose_name_is_not_unicode(home: Path) -> None:
     done = run("verify", odd)
     assert (0, True) == (done.exit_code, "Everything holds." in done.stdout), done.output
     assert 0 == run("verify", "--json", odd).exit_code
+
+
+def test_what_has_no_text_takes_nobody_along_and_goes_in_no_layer_about_texts(tmp_path: Path) -> None:
+    """Neither as the witness nor as the document that goes: here shells of pages of one URL."""
+    texts = ("one two three", "one two three", "", "")
+    pages = [{"url": "http://a.org/", "html": f"<main><p>{text}</p></main>"} for text in texts]
+    ns.dedup(write_jsonl(tmp_path / "a.jsonl", pages), use="url", html_column="html").write(tmp_path / "out")
+    removed = tmp_path / "out" / "removed.parquet"
+    table = pq.read_table(removed)
+    assert [(1, 0)] == list(zip(*(table.column(name).to_pylist() for name in ("row", "witness_row")), strict=True))
+    for column, said in (("witness_row", "the witness has no text"), ("row", "it has no text, and the layer url")):
+        _changed(removed, _set(column, 0, 2))
+        assert any(said in problem for problem in _problems(tmp_path / "out"))
+        pq.write_table(table, removed)

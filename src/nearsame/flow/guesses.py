@@ -17,7 +17,6 @@ from nearsame.arrow import Mask, Rows
 from nearsame.engines.base import Machine
 from nearsame.flow.arrays import Arrays, numbered
 from nearsame.flow.decisions import Standings, met_similar
-from nearsame.flow.evidence import PageFacts
 from nearsame.flow.passing_on import Passed
 from nearsame.flow.rereading import Left, changed
 from nearsame.flow.steps import steps
@@ -45,7 +44,8 @@ class Ranked(NamedTuple):
 
 
 def confirmed(  # noqa: PLR0913, PLR0917  (who is compared, how, where, and what people say of them)
-    pages: PageFacts,
+    reading: Reading,
+    urls: pa.Array,
     entering: Mask,
     method: Method,
     documents: Ranked,
@@ -54,13 +54,15 @@ def confirmed(  # noqa: PLR0913, PLR0917  (who is compared, how, where, and what
 ) -> tuple[Decided, Passed | None]:
     """Who goes of the documents that enter, and by which witness; and what was decided, with what of it fits here.
 
+    Documents of one URL in `urls` are compared.
+
     Raises:
         SourceError: A source changed since it was read.
     """
-    groups = shared(pages.urls(degree="guess"), entering)
+    groups = shared(urls, entering)
     if not (groups >= 0).any():
         return NOBODY, told
-    reading, step, (about, priority, within, texts) = pages.reading, steps(method), documents
+    step, (about, priority, within, texts) = steps(method), documents
     left = Left.out_of(reading, texts, groups < 0, priority)
     corpus = Arrays(left, engine, Keep((Policy("min", "priority"),)))
     features = engine.keep(engine.map(corpus.load(method, step), *step.features))

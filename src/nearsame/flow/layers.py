@@ -18,6 +18,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -243,8 +244,10 @@ def first(pages: PageFacts, asking: Layering, engines: tuple[Machine, Machine], 
     priority, notes = placed(order_of(asking.keep), asking.keep, about, reading, chosen)
     contents, empty, done = Contents(about, flow=texts), about.sizes == 0, list[Layer]()
     left, num_asked = np.ones(priority.size, np.bool_), sum(len(known.part.table) for known in asking.indexes)
-    if reading.pages and (wanted := _looked_at(pages, use)).any():
-        firsts = _firsts(pages, asking, (about, headers), priority, engine)
+    names = cache(partial(_names, pages))  # a URL takes long to spell
+    if reading.pages and (wanted := _looked_at(names, use, about.sizes.size)).any():
+        groups = [about.digest_a, about.digest_b, *headers.numbers, *([] if engine.groups is None else [engine.groups])]
+        firsts = _firsts(names, asking, groups, priority, reading.num_against)
         contents = Contents.of_pages(reading, wanted, firsts, priority, engines[1], seed)
         empty = np.where(wanted, contents.about.sizes == 0, empty)
     for name in use:
@@ -256,9 +259,9 @@ def first(pages: PageFacts, asking: Layering, engines: tuple[Machine, Machine], 
                 decided, measures, notes = _known(asking, reading, contents.texts, entering, notes)
             elif name == GUESSED:
                 ranked = Ranked(about, priority, within, contents.texts)
-                decided, told = confirmed(pages, entering, guesses, ranked, engine, told)
+                decided, told = confirmed(reading, names(name), entering, guesses, ranked, engine, told)
             else:
-                flow = contents.flow if name == "digest" else digested(_documents(_names(pages, name)), engine, seed)
+                flow = contents.flow if name == "digest" else digested(_documents(names(name)), engine, seed)
                 same, ranks = engine.only(flow, entering), priority + empty * priority.size
                 decided, told = _same(same, ranks, told, reading.num_against, engine, within=within)
                 decided = _with_text(decided, empty)
@@ -299,14 +302,14 @@ def _known(
     return decided, measures, notes
 
 
-def _looked_at(pages: PageFacts, use: Sequence[OwnLayer]) -> Mask:
+def _looked_at(names: Callable[[OwnLayer], pa.Array], use: Sequence[OwnLayer], num_documents: int) -> Mask:
     """The pages whose texts layers ask for: all, or those that the layers can bring together with another one."""
-    every = np.ones(pages.reading.num_documents, np.bool_)
+    every = np.ones(num_documents, np.bool_)
     if {INDEX, "digest", "text"} & {*use}:
         return every
     looked_at = ~every
     for name in use:
-        looked_at |= shared(_names(pages, name), every) >= 0
+        looked_at |= shared(names(name), every) >= 0
     return looked_at
 
 
@@ -337,15 +340,18 @@ class _Headers:
         return [*said, np.asarray(pa.chunked_array(self._there, pa.bool_())).astype(np.int64)]
 
 
-def _firsts(pages: PageFacts, asking: Layering, read: tuple[About, _Headers], priority: Rows, engine: Machine) -> Rows:
-    """By row the page that has the same text, and stays rather than this one in the first layer; most are their own."""
-    (about, headers), name, own = read, asking.use[0], np.arange(priority.size)
+def _firsts(
+    names: Callable[[OwnLayer], pa.Array], asking: Layering, groups: Sequence[Rows], priority: Rows, num_against: int
+) -> Rows:
+    """By row the page that has the same text, and stays rather than this one in the first layer; most are their own.
+
+    Pages that are one in all `groups` have the same text.
+    """
+    name, own = asking.use[0], np.arange(priority.size)
     if name in (INDEX, "digest", "text") or asking.decisions is not None:
         return own
-    names = shared(_names(pages, name), np.ones(priority.size, np.bool_))
-    groups = [names, about.digest_a, about.digest_b, *headers.numbers]
-    groups += [] if engine.groups is None else [engine.groups]
-    firsts, num_against = first_of_one_text(groups, priority, names >= 0), pages.reading.num_against
+    common = shared(names(name), np.ones(priority.size, np.bool_))
+    firsts = first_of_one_text([common, *groups], priority, common >= 0)
     may = (own >= num_against) & (asking.within | (firsts < num_against))  # or it stays whatever the layer says
     return np.where(may, firsts, own)
 

@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 from nearsame.proofs.claims import Claims
 from nearsame.proofs.counting import Boilerplate
 from nearsame.proofs.decided import Decided
+from nearsame.proofs.settings import TEXTLESS
 from nearsame.proofs.tally import Tally
 from nearsame.proofs.verdict import Findings
 from nearsame.recipes.methods import Method
@@ -26,7 +27,6 @@ _NAME = "stats.json"
 _KEY_BYTES = 21  # of a key with its row, its place and a flag
 _MOST_LARGEST = 5
 _MOST_PAIRS = 2_000_000  # within a component; of one with more, a sample is measured
-_TEXTLESS = ("redirect", "revisit")
 _WEAK = ("crc32", "bytesum")  # checksums beside which the text itself is compared
 _FORGEABLE = ("md5", "sha1", "xxh3_128")  # beside which SHA-256 is
 _WORDS = {"sha256": 4, "sha512": 8, "sha3_256": 4, "blake2b": 8, "md5": 2, "sha1": 3, "ripemd160": 3, "xxh3_128": 2}
@@ -219,7 +219,7 @@ def _layers(claims: Claims, tally: Tally) -> dict[str, Any]:
     layers, gone, gone_empty, asked = [], 0, 0, _num_asked(claims)
     for name in use:
         entered = tally.documents - asked - gone
-        if name not in _TEXTLESS and name != "text":
+        if name not in TEXTLESS and name != "text":
             entered -= tally.empty - asked - gone_empty
         counts = {"documents": entered, "removed": by_layer[name], "other_text": tally.other_texts[name]}
         layers.append({"layer": name, **counts, "inherited": inherited[name]})

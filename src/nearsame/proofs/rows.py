@@ -19,6 +19,7 @@ from nearsame.proofs.indexes import same_payload
 from nearsame.proofs.measures import Judge
 from nearsame.proofs.priority import Priority
 from nearsame.proofs.records import default_id
+from nearsame.proofs.settings import TEXTLESS
 from nearsame.proofs.verdict import Estimates, Findings
 
 __all__ = ["Known", "Rows"]
@@ -26,8 +27,8 @@ __all__ = ["Known", "Rows"]
 Known = Callable[[str, str, str, str | None], tuple[float, str] | None]
 
 _LAYERS = ("url", "redirect", "canonical", "revisit")
-_BEFORE, _TEXTLESS = (*_LAYERS, "url-guess", "digest"), ("redirect", "revisit")  # the method; of records without a text
 _GUESSED = "url-guess"  # the layer of URLs that are one by a guess, where the texts are near enough
+_BEFORE = (*_LAYERS, _GUESSED, "digest")  # layers before the method
 _INDEX = "index"  # the layer of what an index knows
 _USUAL = Fraction(4, 5)
 
@@ -100,7 +101,7 @@ class Rows:
         """What has no text takes nobody along, and goes as a redirect or a revisit only."""
         if not witness["content"]:
             wrong("the witness has no text")
-        if not record.content and claim.layer not in _TEXTLESS:
+        if not record.content and claim.layer not in TEXTLESS:
             wrong(f"it has no text, and the layer {claim.layer} is about texts")
 
     def estimates(self) -> Estimates | None:

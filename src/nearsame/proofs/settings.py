@@ -17,10 +17,10 @@ from nearsame.proofs.priority import policies_of
 from nearsame.recipes.methods import METHODS, Method
 from nearsame.recipes.urls import CanonicalUrl
 
-__all__ = ["about_problems", "method_of", "orders_of", "recipe_problems"]
+__all__ = ["TEXTLESS", "about_problems", "method_of", "orders_of", "recipe_problems"]
 
 _LAYERS = ("index", "url", "url-guess", "redirect", "canonical", "revisit", "digest", "text")
-_ARCHIVES = ("redirect", "revisit")  # layers about records without a text
+TEXTLESS = ("redirect", "revisit")  # layers about records without a text
 _BESIDE = ["redirect", "canonical", "revisit_of", "payload_digest"]
 _PAGES = ("html_column", "extract", "max_document")
 _MAX_DOCUMENT, _MAX_RECORD = 10 << 20, 64 << 20
@@ -223,7 +223,7 @@ def _column_problems(settings: Mapping[str, Any], columns: Mapping[str, Any]) ->
     by += [name for name in (settings.get("group_by"),) if name not in (None, "host")]
     if orders_of(columns) != list(dict.fromkeys(by)):
         yield f"columns.order={columns['order']!r} is not what the recipe goes by"
-    if columns["bare"] != any(name in settings.get("use", ()) for name in _ARCHIVES):
+    if columns["bare"] != any(name in settings.get("use", ()) for name in TEXTLESS):
         yield f"columns.bare={columns['bare']!r} does not fit recipe.use"
     if "extract" not in settings and (columns["extract"], columns["max_document"]) != ("main", _MAX_DOCUMENT):
         yield "columns say how to read web pages, but there are no web pages"

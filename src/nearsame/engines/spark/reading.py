@@ -166,7 +166,7 @@ def _loaded(session: Any, form: Form, paths: list[str], *, strict: bool) -> Give
         reader = reader.option("mode", "FAILFAST" if strict else "PERMISSIVE")
         reader = reader if strict else reader.option("columnNameOfCorruptRecord", UNREAD)
     if READERS[form.kind] == WHOLE:
-        return _whole_files(session, reader, form, paths)
+        return replace(_whole_files(session, reader, form, paths), roots=_roots(session, paths))
     with mishaps(as_name(paths[0])):
         frame = reader.option("wholetext", True).load(paths) if form.kind == "text" else reader.load(paths)
         if delimited and not strict and frame.columns:
@@ -187,11 +187,17 @@ def _whole_files(session: Any, reader: Any, form: Form, paths: list[str]) -> Giv
         frame = reader.load(paths).selectExpr(
             "regexp_replace(path, '^file:/+', '/') as path", "length", modified, content
         )
+    return Given(as_name(paths[0]), frame, ignored=form.ignored, is_archive=True)
+
+
+def _roots(session: Any, paths: list[str]) -> dict[str, int]:
+    """What several paths lead to, as `Given` has it."""
     roots: dict[str, int] = {}
+    files = HadoopFiles(session)
     for number, path in enumerate(paths if len(paths) > 1 else ()):
-        for entry in HadoopFiles(session).at(path):
+        for entry in files.at(path):
             roots.setdefault(_LOCAL.sub("/", str(entry.getPath().toString())), number)
-    return Given(as_name(paths[0]), frame, ignored=form.ignored, is_archive=True, roots=roots)
+    return roots
 
 
 def _form(files: HadoopFiles, path: str) -> Form:
