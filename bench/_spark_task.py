@@ -1,6 +1,7 @@
 """One measured run in a process of its own, told by JSON: nearsame on Spark or on one machine, or MLlib's MinHashLSH.
 
-1. The session and the kernels are warm: each task is done on a small corpus first, if there is one: not counted.
+1. The session and the kernels are warm: each task is done on a small corpus first, if there is one, by the cluster as
+   the large one is: not counted.
 2. Bytes of shuffles and seconds of tasks are those of Spark's own status store, of the jobs of the measured run alone.
 3. `few_rows` is what the engine holds for few enough to be sent to all workers.
 4. MLlib is given the sets ready, nearsame the raw text.
@@ -44,7 +45,7 @@ def main(task: dict[str, Any]) -> None:
         for name in ("small", "file"):
             task[name] = ready_vectors(session, task[name])
     if task["small"]:
-        one(session, task["small"], task)
+        one(session, task["small"], {**task, "settings": {**task.get("settings", {}), "driver_bytes": 0}})
     before = stages(session)
     began = time.perf_counter()
     found, said = one(session, task["file"], task)

@@ -342,7 +342,7 @@ engine = section(
         "driver_bytes",
         metavar="SIZE",
         help="spark: decide on the driver if keys and features fit in SIZE; 0: never.",
-        stands="64MB",
+        stands="128MB",
     ),
 )
 

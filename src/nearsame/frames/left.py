@@ -65,6 +65,6 @@ def loaded(sides: Iterable[FrameSide], names: Sequence[Renamed], left: LeftFrame
         return left.of(left.texts)
     row, parts = Verbs.expression(renamed(names)), list[Any]()
     for side in sides:
-        records = side.records()
+        records = side.records(by_stages=True)
         parts.append(side.as_texts(records if left is None else left.of(records.withColumn("row", row))))
     return reduce(lambda one, other: one.unionByName(other), parts)

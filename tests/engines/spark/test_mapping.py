@@ -1,13 +1,18 @@
 """What a map takes to its workers: small work with each task, a large table once for each process."""
 
+import random
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
+from nearsame import schemas
 from nearsame.engines.spark.mapping import map_batches
+from nearsame.engines.spark.settings import Spark
+from nearsame.engines.spark.verbs import Verbs
 
 pytestmark = [  # pyspark leaves the sockets of what it fetched to the garbage collector
     pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"),
@@ -51,3 +56,73 @@ def test_work_that_has_no_name_goes_too(spark, size):
 
     told = map_batches(spark.range(0, 4, 1, 2), work, "id bigint").collect()
     assert [size - 1 + at for at in range(4)] == sorted(row["id"] for row in told)
+
+
+@dataclass(frozen=True)
+class Behind:
+    """A stage that writes a word behind each text."""
+
+    word: str
+    output = schemas.DOCUMENTS
+
+    def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """The texts with the word."""
+        texts = [None if text is None else text + self.word for text in batch.column("text").to_pylist()]
+        return pa.RecordBatch.from_arrays([batch.column("row"), pa.array(texts, pa.large_string())], ["row", "text"])
+
+
+def documents(spark: Any, texts: list[bytes | None]) -> Any:
+    """Documents of some bytes, which Spark takes for texts, the third of which is bad already."""
+    rows = [(row, None if text is None else bytearray(text)) for row, text in enumerate(texts)]
+    frame = spark.createDataFrame(rows, "row bigint, bytes binary").repartition(3)
+    return frame.selectExpr("row", "cast(bytes as string) as text", "row = 2 as bad", "concat('id', row) as id")
+
+
+@pytest.mark.parametrize("keeps", [False, True])
+def test_stages_behind_stages_do_not_go_back_to_java(spark, keeps):
+    """They are one map; what is kept between them is not made again."""
+    verbs = Verbs(Spark(spark), spark, carried=("id", "bad"))
+    first = verbs.map(documents(spark, [b"a", None, b"c", b"d"]), Behind("1"))
+    first = verbs.keep(first) if keeps else first
+    second = verbs.map(first, Behind("2"), Behind("3"))
+    assert [(0, "a123", "id0"), (1, None, "id1"), (2, "c123", "id2"), (3, "d123", "id3")] == sorted(
+        tuple(row) for row in second.select("row", "text", "id").collect()
+    )
+    assert second._jdf.queryExecution().optimizedPlan().toString().count("MapInArrow") == 1
+    assert first.count() == 4
+    verbs.release()
+
+
+def test_what_is_carried_otherwise_is_mapped_apart(spark):
+    """Two maps that carry different columns are not made one."""
+    verbs = Verbs(Spark(spark), spark, carried=("id",))
+    first = verbs.map(documents(spark, [b"a"]), Behind("1"))
+    verbs.carried = ()
+    second = verbs.map(first, Behind("2"))
+    assert [(0, "a12")] == [tuple(row) for row in second.collect()]
+    assert second._jdf.queryExecution().optimizedPlan().toString().count("MapInArrow") == 2
+
+
+def test_texts_that_are_not_utf8_are_told_as_python_tells_them(spark):
+    """Stages see nothing of them, and `bad` says which they are."""
+    draw = random.Random(7)
+    pieces = [b"a", b"\xc3\xa9", b"\xe2\x82\xac", b"\xf0\x9f\x98\x80", b"\xef\xbf\xbd", b"\x00"]
+    pieces += [b"\x80", b"\xff", b"\xc3", b"\xc0\xaf", b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b"\xe0\x80\xaf"]
+    texts = [None, b"", b"bad", *(b"".join(draw.choices(pieces, k=draw.randrange(1, 5))) for _ in range(400))]
+    verbs = Verbs(Spark(spark), spark, carried=("id", "bad"))
+    told = sorted(verbs.map(documents(spark, texts), Behind("!")).select("row", "text", "bad").collect())
+    expected = []
+    for row, text in enumerate(texts):
+        try:
+            expected.append((row, None if text is None else text.decode() + "!", row == 2))
+        except UnicodeDecodeError:
+            expected.append((row, None, True))
+    assert expected == [tuple(row) for row in told]
+    assert {0, 1} == {int(bad) for _, _, bad in expected[3:]}
+
+
+def test_texts_of_nobody_who_asks_are_left_as_they_are(spark):
+    """Without `bad` beside them nothing is looked at."""
+    verbs = Verbs(Spark(spark), spark)
+    told = verbs.map(documents(spark, [b"plain"]).drop("bad"), Behind("!"))
+    assert [(0, "plain!")] == [tuple(row) for row in told.select("row", "text").collect()]

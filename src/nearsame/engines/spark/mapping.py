@@ -12,6 +12,7 @@ from typing import Any, cast
 
 import pyarrow as pa
 
+from nearsame import computing
 from nearsame.dataclass import dataclass
 from nearsame.engines.spark.workers import settle
 
@@ -157,6 +158,32 @@ class _Opened:
         return pickle.loads(self.broadcast.value)  # noqa: S301  (likewise)
 
 
+def _told(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """The batch, whose texts that are not UTF-8 are null and `bad`, if it says which of its texts are."""
+    if not {"text", "bad"} <= set(batch.schema.names):
+        return batch
+    text = batch.column("text")
+    try:
+        text.validate(full=True)
+    except pa.ArrowInvalid:
+        wrong = pa.array([not _is_utf8(value) for value in text.cast(pa.large_binary()).to_pylist()], pa.bool_())
+    else:
+        return batch
+    changed = {
+        "text": computing.if_else(wrong, pa.scalar(None, text.type), text),
+        "bad": computing.or_(batch.column("bad"), wrong),
+    }
+    return pa.RecordBatch.from_pydict({name: changed.get(name, batch.column(name)) for name in batch.schema.names})
+
+
+def _is_utf8(text: bytes | None) -> bool:
+    try:
+        (text or b"").decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
 class _Through:
     """Stages one after the other over the batches of a partition."""
 
@@ -165,7 +192,7 @@ class _Through:
         self.carried = carried
 
     def __call__(self, batches: Batches) -> Batches:
-        for batch in batches:
+        for batch in map(_told, batches):
             made = batch.select([name for name in batch.schema.names if name not in self.carried])
             for stage in self.stages:
                 made = stage(made)

@@ -47,7 +47,7 @@ class Spark:
 
     session: Any = None
     broadcast_bytes: int | str = "256MB"
-    driver_bytes: int | str = "64MB"
+    driver_bytes: int | str = "128MB"
     task_bytes: int | str = "1GB"
     partitions: int | None = None
     rounds: int = 20

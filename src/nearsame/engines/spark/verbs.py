@@ -21,6 +21,7 @@ from nearsame.engines.spark.mapping import map_batches, map_stages, widened
 from nearsame.engines.spark.metering import num_executors, shuffled_bytes
 from nearsame.engines.spark.settings import Spark
 from nearsame.engines.spark.stored import Stored
+from nearsame.named import NamedTuple
 
 __all__ = ["Verbs"]
 
@@ -30,6 +31,14 @@ _ONE_AT_A_TIME = Lock()
 _JOINED = "spark.sql.optimizer.canChangeCachedPlanOutputPartitioning"  # is read where a frame is persisted
 _COMPRESSED = "spark.sql.inMemoryColumnarStorage.compressed"  # likewise: dictionaries of hashes spare nothing
 _ADAPTED = "spark.sql.adaptive.enabled"  # is read where a plan is made
+
+
+class _Mapped(NamedTuple):
+    """What a frame was made of by `map`."""
+
+    frame: Any
+    stages: tuple[Any, ...]
+    carried: tuple[str, ...]
 
 
 @dataclass
@@ -42,6 +51,7 @@ class Verbs:
     carried: tuple[str, ...] = ()
     stored: Stored | None = None
     _began: int | None = None
+    _mapped: list[tuple[Any, _Mapped]] = field(default_factory=list)
     _kept: list[Any] = field(default_factory=list)
     _made: list[Any] = field(default_factory=list)
 
@@ -51,11 +61,19 @@ class Verbs:
         return self.engine.table_bytes
 
     def map(self, frame: Any, *stages: Any) -> Any:
-        """Each batch through stages; what is carried stays beside documents."""
+        """Each batch through stages; what is carried stays beside documents.
+
+        Stages behind stages are mapped with these, so that nothing goes back to Java between them.
+        """
         documents = _ONE_TO_ONE & set(stages[-1].output.names)
         carried = tuple(name for name in self.carried if name in frame.columns) if documents else ()
+        before = next((mapped for made, mapped in self._mapped if made is frame), None)
+        if before is not None and before.carried == carried:
+            frame, stages = before.frame, (*before.stages, *stages)
         known = _columns(frame.columns, carried)
-        return map_stages(frame.select(*known, *carried), stages, carried)
+        made = map_stages(frame.select(*known, *carried), stages, carried)
+        self._mapped.append((made, _Mapped(frame, stages, carried)))
+        return made
 
     def fold(self, frame: Any, fold: Any) -> Any:
         """Reduce a frame to one state."""
@@ -143,8 +161,8 @@ class Verbs:
         """Give back what was kept."""
         for frame in self._kept:
             frame.unpersist()
-        self._kept.clear()
-        self._made.clear()
+        for known in (self._kept, self._made, self._mapped):
+            known.clear()
 
     @staticmethod
     def aggregated(frame: Any, by: Sequence[str], expressions: Sequence[str]) -> Any:
