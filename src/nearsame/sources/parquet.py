@@ -1,14 +1,16 @@
 """Parquet: only the needed columns are read; a copy keeps schema, codecs, row groups, and encodings that paid.
 
 1. Batches are sized by the bytes that the file's own statistics promise, then cut by the bytes that came.
-2. A copy goes row group by row group, read ahead by one thread, so that decoding and encoding overlap;
-   a row group above `_GROUP_BYTES` becomes several of one size, so that memory stays bounded.
+2. A copy goes row group by row group, read ahead by one thread and encoded by two (row_groups.py); a row group above
+   `_GROUP_BYTES` becomes several of one size, so that memory stays bounded.
 3. A row group without removed rows is not filtered; a file without removed rows is copied as it is.
 """
 
 import math
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,6 +25,7 @@ from nearsame.sources.columnar import Columnar
 from nearsame.sources.columns import BATCH_ROWS, Chosen, choose, is_stringlike
 from nearsame.sources.footers import largest_page, why_not_readable
 from nearsame.sources.limits import LARGE, require_page_room
+from nearsame.sources.row_groups import write_row_groups
 from nearsame.sources.streams import seekable
 from nearsame.sources.tables import annotated, require_sound, told, without_removed_rows
 
@@ -94,10 +97,10 @@ class Parquet(Columnar):
                 chunk.total_uncompressed_size for chunk in chunks if chunk.path_in_schema.split(".")[0] in wanted
             )
 
-    def writer(self, out: Any, schema: pa.Schema, opened: pq.ParquetFile, source: Any) -> pq.ParquetWriter:
-        """Something that writes as the file was written."""
+    def writer(self, out: Any, schema: pa.Schema, opened: pq.ParquetFile, source: Any) -> Any:
+        """What writes as the file was written."""
         del source
-        return pq.ParquetWriter(out, schema, **_settings(opened))
+        return nullcontext(partial(write_row_groups, out, schema, _settings(opened)))
 
     def rewrite(
         self,
@@ -107,8 +110,7 @@ class Parquet(Columnar):
         annotations: Annotations | TextChange | None,
     ) -> None:
         """Write what stays, row group by row group."""
-        for table in _ahead(_edited(opened, removed, annotations, self.name)):
-            writer.write_table(table, row_group_size=max(len(table), 1))
+        writer(_ahead(_edited(opened, removed, annotations, self.name)))
 
 
 def _batch_rows(file: pq.ParquetFile, group: int, chosen: Chosen) -> int:
