@@ -92,7 +92,7 @@ class FrameSide:
         Args:
             placed: Whether the file that each stands in is beside it, as `source`; null where Spark does not tell.
             by_stages: Whether stages are told these documents before anybody else, so that they can see which of the
-                texts are UTF-8 (mapping.py), as the reader has not asked.
+                texts are UTF-8 (mapping.py): `bad` is null of those that nobody has asked about.
         """
         by_stages = by_stages and not self.of_pages
         parts = (self._records(part, placed=placed, by_stages=by_stages) for part in self.parts)
@@ -108,7 +108,7 @@ class FrameSide:
             f"{_content(part, self.columns)} as {content_of(self.columns)[0]}",
             "nearsame_fp as fp",
             f"{self.number} as side",
-            f"{_is_bad(part, self.columns)} as bad",
+            f"{_is_bad(part, self.columns, by_stages=by_stages)} as bad",
             "cast(null as string) as id" if chosen.id is None else f"{_spelt_out(part, chosen.id)} as id",
             *(f"{self._order(part, str(policy.column))} as {name}" for name, policy in self.keep.values.items()),
             *([] if self.group_by is None else [f"{self._group(part, self.group_by)} as {GROUP}"]),
@@ -188,12 +188,13 @@ def _spelt_out(part: FramePart, name: str) -> str:
     return f"if(is_valid_utf8({value}), {value}, {spelt})"
 
 
-def _is_bad(part: FramePart, columns: Columns) -> str:
-    """Whether a text is too long, or no UTF-8 where nobody has counted that."""
+def _is_bad(part: FramePart, columns: Columns, *, by_stages: bool) -> str:
+    """Whether a text is too long, or no UTF-8 where nobody has counted that; null where stages are to tell."""
     if content_of(columns)[0] != "text" or part.pages is not None:
         return "false"
     if not part.delimited:
-        return "coalesce(not nearsame_fits, false)"
+        fitting = "cast(null as boolean)" if by_stages else "false"
+        return f"if(nearsame_fits is null, false, if(nearsame_fits, {fitting}, true))"
     return f"coalesce(octet_length(cast({quoted(part.chosen.text or '')} as string)) > {columns.max_record}, false)"
 
 

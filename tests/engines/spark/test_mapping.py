@@ -75,7 +75,9 @@ def documents(spark: Any, texts: list[bytes | None]) -> Any:
     """Documents of some bytes, which Spark takes for texts, the third of which is bad already."""
     rows = [(row, None if text is None else bytearray(text)) for row, text in enumerate(texts)]
     frame = spark.createDataFrame(rows, "row bigint, bytes binary").repartition(3)
-    return frame.selectExpr("row", "cast(bytes as string) as text", "row = 2 as bad", "concat('id', row) as id")
+    return frame.selectExpr(
+        "row", "cast(bytes as string) as text", "if(row = 2, true, null) as bad", "concat('id', row) as id"
+    )
 
 
 @pytest.mark.parametrize("keeps", [False, True])
@@ -126,3 +128,21 @@ def test_texts_of_nobody_who_asks_are_left_as_they_are(spark):
     verbs = Verbs(Spark(spark), spark)
     told = verbs.map(documents(spark, [b"plain"]).drop("bad"), Behind("!"))
     assert [(0, "plain!")] == [tuple(row) for row in told.select("row", "text").collect()]
+
+
+@dataclass(frozen=True)
+class AsHex(Behind):
+    """A stage that reads texts as bytes, as pages are."""
+
+    def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Their bytes, in hexadecimal digits."""
+        texts = [text.hex() for text in batch.column("text").cast(pa.large_binary()).to_pylist()]
+        return pa.RecordBatch.from_arrays([batch.column("row"), pa.array(texts, pa.large_string())], ["row", "text"])
+
+
+def test_bytes_of_which_it_is_known_are_left_as_they_are(spark):
+    """Where `bad` is known, nobody looks: pages come as the bytes that they are."""
+    verbs = Verbs(Spark(spark), spark, carried=("id", "bad"))
+    frame = documents(spark, [b"\xff\xfe", b"\xc3\xa9"]).drop("bad").selectExpr("*", "false as bad")
+    told = sorted(verbs.map(frame, AsHex("")).select("text", "bad").collect())
+    assert [("c3a9", False), ("fffe", False)] == [tuple(row) for row in told]

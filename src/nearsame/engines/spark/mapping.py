@@ -159,20 +159,19 @@ class _Opened:
 
 
 def _told(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """The batch, whose texts that are not UTF-8 are null and `bad`, if it says which of its texts are."""
-    if not {"text", "bad"} <= set(batch.schema.names):
+    """The batch, in which it is known of each text whether it is `bad`: none that it was not known of is bad UTF-8."""
+    if not {"text", "bad"} <= set(batch.schema.names) or not batch.column("bad").null_count:
         return batch
-    text = batch.column("text")
+    text, bad = batch.column("text"), batch.column("bad")
     try:
         text.validate(full=True)
     except pa.ArrowInvalid:
-        wrong = pa.array([not _is_utf8(value) for value in text.cast(pa.large_binary()).to_pylist()], pa.bool_())
+        told = zip(bad.to_pylist(), text.cast(pa.large_binary()).to_pylist(), strict=True)
+        wrong = pa.array([known is None and not _is_utf8(value) for known, value in told], pa.bool_())
+        text = computing.if_else(wrong, pa.scalar(None, text.type), text)
     else:
-        return batch
-    changed = {
-        "text": computing.if_else(wrong, pa.scalar(None, text.type), text),
-        "bad": computing.or_(batch.column("bad"), wrong),
-    }
+        wrong = pa.scalar(value=False)
+    changed = {"text": text, "bad": computing.coalesce(bad, wrong)}
     return pa.RecordBatch.from_pydict({name: changed.get(name, batch.column(name)) for name in batch.schema.names})
 
 
