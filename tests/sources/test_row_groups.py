@@ -1,6 +1,7 @@
 """Row groups that are encoded side by side make the file that pyarrow writes one after the other."""
 
 import io
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from nearsame import computing
+from nearsame.sources import row_groups
 from nearsame.sources.row_groups import write_row_groups
 
 NESTED = pa.struct([("a", pa.int64()), ("b", pa.string())])
@@ -94,23 +96,42 @@ def test_what_fails_while_it_is_encoded_fails():
         side_by_side(tables, {}, tables[0].schema)
 
 
-def test_tables_are_taken_as_they_are_written():
-    """Two are on their way at most: of a large file only so much is in memory."""
-    written, waiting = list[int](), list[int]()
+def test_tables_are_taken_as_they_are_written(monkeypatch):
+    """While one is read one other is on its way at most: of a large file only so much is in memory."""
+    put, waiting = list[int](), list[int]()
+    real = row_groups._File.put
 
-    class Out(io.BytesIO):
-        """Notes what comes."""
-
-        def write(self, data: Any) -> int:
-            written.append(1)
-            return super().write(data)
+    def noted(file: Any, pieces: list[bytes]) -> None:
+        put.append(1)
+        real(file, pieces)
 
     def tables() -> Iterator[pa.Table]:
         for number in range(30):
-            waiting.append(number - max(len(written) - 1, 0))  # without the mark at the beginning
+            waiting.append(number - len(put))
             yield pa.table({"a": [number]})
 
-    out = Out()
+    monkeypatch.setattr(row_groups._File, "put", noted)
+    out = io.BytesIO()
     write_row_groups(out, pa.schema([("a", pa.int64())]), {}, tables())
-    assert {0, 1} == set(waiting)
+    assert [0, *[1] * 29] == waiting
     assert list(range(30)) == pq.read_table(io.BytesIO(out.getvalue()))["a"].to_pylist()
+
+
+def test_large_tables_are_encoded_alone(monkeypatch):
+    """Two of them would take more than is set aside for a copy."""
+    active, most = list[int](), list[int]()
+
+    class Writer(pq.ParquetWriter):  # type: ignore[misc]
+        """Notes how many write at once."""
+
+        def write_table(self, *args: Any, **named: Any) -> None:
+            active.append(1)
+            most.append(len(active))
+            time.sleep(0.01)
+            super().write_table(*args, **named)
+            active.pop()
+
+    monkeypatch.setattr(row_groups.pq, "ParquetWriter", Writer)
+    monkeypatch.setattr(row_groups, "_HELD_BYTES", 100)
+    write_row_groups(io.BytesIO(), pa.schema([("a", pa.int64())]), {}, (pa.table({"a": [1] * 10}) for _ in range(9)))
+    assert [1] * 9 == most

@@ -6,6 +6,7 @@
    long a struct is, so all else is taken over byte for byte.
 """
 
+import io
 import struct
 from collections import deque
 from collections.abc import Iterator
@@ -15,13 +16,15 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from nearsame.arrow import held_bytes
 from nearsame.named import NamedTuple
 from nearsame.sources.footers import GROUPS, NUM_ROWS, Field, fields_of
 
 __all__ = ["write_row_groups"]
 
-_AT_ONCE = 2  # as quick as one thread reads, and each holds a row group
-_MAGIC = b"PAR1"
+_AT_ONCE = 2  # as quick as one thread reads
+_HELD_BYTES = 80 << 20  # that their tables take together; a larger one is alone
+_MAGIC, _TAIL = b"PAR1", 8
 _COLUMNS, _GROUP_OFFSET, _ORDINAL, _ABOUT = 1, 5, 7, 3  # of a row group, and of a column there
 _COLUMN_OFFSETS, _ABOUT_OFFSETS = (2, 4, 6), (9, 10, 11, 14)  # where it stands, its indexes; its pages and its filter
 _STRUCT, _LONG = 12, 15  # the type in the head of a list; of a longer one the size stands behind it
@@ -30,23 +33,26 @@ _STRUCT, _LONG = 12, 15  # the type in the head of a list; of a longer one the s
 def write_row_groups(out: Any, schema: pa.Schema, settings: dict[str, Any], tables: Iterator[pa.Table]) -> None:
     """Write a file to `out` that has each of the tables as a row group, by the settings of a `pq.ParquetWriter`."""
 
-    def encoded(table: pa.Table | None) -> pa.Buffer:
-        sink = pa.BufferOutputStream()
+    def encoded(table: pa.Table | None) -> list[bytes]:
+        sink = _Pieces()
         with pq.ParquetWriter(sink, schema, **settings) as writer:
             if table is not None:
                 writer.write_table(table, row_group_size=max(len(table), 1))
-        return sink.getvalue()
+        return sink.pieces
 
     file = _File(out)
-    waiting = deque[Future[pa.Buffer]]()
+    waiting = deque[tuple[Future[list[bytes]], int]]()
     with ThreadPoolExecutor(_AT_ONCE, "nearsame-write") as pool:
         for table in tables:
-            waiting.append(pool.submit(encoded, table))
+            size = held_bytes(table)
+            while waiting and sum(held for _, held in waiting) + size > _HELD_BYTES:
+                file.put(waiting.popleft()[0].result())
+            waiting.append((pool.submit(encoded, table), size))
             del table  # or it would be held until the next one is there
             if len(waiting) == _AT_ONCE:
-                file.put(waiting.popleft().result())
-        while waiting:
-            file.put(waiting.popleft().result())
+                file.put(waiting.popleft()[0].result())
+        for done, _ in waiting:
+            file.put(done.result())
     file.close(encoded(None))
 
 
@@ -68,6 +74,22 @@ class _Footer(NamedTuple):
     ordinal: list[Field]
 
 
+class _Pieces(io.RawIOBase):
+    """A file in memory that is not copied when it grows."""
+
+    def __init__(self) -> None:
+        self.pieces: list[bytes] = []
+
+    def writable(self) -> bool:
+        """Yes."""
+        return True
+
+    def write(self, data: Any) -> int:
+        """Keep some bytes."""
+        self.pieces.append(bytes(data))
+        return len(data)
+
+
 class _File:
     """A file that grows by whole row groups."""
 
@@ -76,21 +98,24 @@ class _File:
         self.groups: list[bytes] = []
         out.write(_MAGIC)
 
-    def put(self, whole: pa.Buffer) -> None:
+    def put(self, pieces: list[bytes]) -> None:
         """Add the row group of a file that has no other."""
-        start = _start_of_footer(whole)
-        footer = _read(bytes(whole[start:-8]))
+        start, data = _footer_of(pieces)
+        footer = _read(data)
         moved = self.size - len(_MAGIC)
         changed = [field._replace(value=field.value + moved) for field in footer.places if field.value]
         changed += [field._replace(value=len(self.groups)) for field in footer.ordinal]
         self.groups.append(_changed(footer.data, footer.group, changed))
         self.num_rows += footer.num_rows.value
-        self.out.write(memoryview(whole)[len(_MAGIC) : start])
+        at = 0
+        for piece in pieces:
+            self.out.write(memoryview(piece)[max(len(_MAGIC) - at, 0) : max(start - at, 0)])
+            at += len(piece)
         self.size += start - len(_MAGIC)
 
-    def close(self, empty: pa.Buffer) -> None:
+    def close(self, empty: list[bytes]) -> None:
         """Write the footer, by that of a file without row groups."""
-        data = bytes(empty[_start_of_footer(empty) : -8])
+        _, data = _footer_of(empty)
         fields = fields_of(data)
         rows, groups = fields[NUM_ROWS], fields[GROUPS]
         head = data[: rows.start] + _spelt(self.num_rows) + data[rows.end : groups.start]
@@ -98,9 +123,15 @@ class _File:
         self.out.write(footer + struct.pack("<I", len(footer)) + _MAGIC)
 
 
-def _start_of_footer(whole: pa.Buffer) -> int:
-    (length,) = struct.unpack("<I", bytes(whole[-8:-4]))
-    return len(whole) - 8 - int(length)
+def _footer_of(pieces: list[bytes]) -> tuple[int, bytes]:
+    """(where it begins, the footer of a file in pieces)."""
+    end, some = sum(map(len, pieces)) - _TAIL, b""
+    for piece in reversed(pieces):
+        some = piece + some
+        size = len(some) - _TAIL
+        if size >= 0 and size >= (length := struct.unpack("<I", some[-_TAIL:-4])[0]):
+            return end - length, some[size - length : size]
+    raise ValueError("no footer")
 
 
 def _read(data: bytes) -> _Footer:
