@@ -12,7 +12,7 @@ from typing import Any
 
 from nearsame.named import NamedTuple
 
-__all__ = ["GROUPS", "NUM_ROWS", "Field", "fields_of", "largest_page", "why_not_readable"]
+__all__ = ["largest_page", "why_not_readable"]
 
 _MAGIC, _TAIL = b"PAR1", 8
 _DEEPEST = 64
@@ -20,8 +20,7 @@ _TRUE, _FALSE, _DOUBLE, _BINARY, _LIST, _SET, _MAP, _STRUCT, _UUID = 1, 2, 7, 8,
 _BYTE, _INTEGERS = 3, (4, 5, 6)
 _LONG = 15  # of a list: its size follows
 # numbers of fields, as parquet.thrift gives them
-NUM_ROWS, GROUPS = 3, 4
-_SCHEMA, _ALGORITHM = 2, 8
+_SCHEMA, _NUM_ROWS, _GROUPS, _ALGORITHM = 2, 3, 4, 8
 _SEEN = 1 << 16  # bytes at the end that are read at once: a small file at a web server without ranges is one read
 _NAME, _NUM_CHILDREN = 4, 5
 _TYPE, _REPETITION, _OPTIONAL, _REPEATED, _BYTES = 1, 3, 1, 2, 6
@@ -89,7 +88,7 @@ def largest_page(source: Any, start: int, size: int) -> int:
 def _complaint(footer: dict[int, Any]) -> str:
     elements = iter(footer[_SCHEMA])
     leaves = [leaf for _ in range(next(elements).get(_NUM_CHILDREN) or 0) for leaf in _leaves(elements, 0, 0)]
-    groups = footer[GROUPS]
+    groups = footer[_GROUPS]
     for group in groups:
         if len(group[_COLUMNS]) != len(leaves):
             return f"a row group has {len(group[_COLUMNS])} columns, and the schema {len(leaves)}"
@@ -104,7 +103,7 @@ def _complaint(footer: dict[int, Any]) -> str:
     if _ALGORITHM in footer:
         return "it is encrypted"
     rows = sum(group[_GROUP_ROWS] for group in groups)
-    return f"its row groups hold {rows} rows, and it says {footer[NUM_ROWS]}" if rows != footer[NUM_ROWS] else ""
+    return f"its row groups hold {rows} rows, and it says {footer[_NUM_ROWS]}" if rows != footer[_NUM_ROWS] else ""
 
 
 def _leaves(elements: Iterator[dict[int, Any]], definition: int, repetition: int) -> Iterator[_Leaf]:
@@ -124,19 +123,6 @@ def _fits(sizes: dict[int, Any], leaf: _Leaf) -> bool:
     return (_PLAIN_BYTES not in sizes or leaf.kind == _BYTES) and all(
         not histogram or len(histogram) == most + 1 for histogram, most in levels
     )
-
-
-class Field(NamedTuple):
-    """A field of a footer: what it holds, and where that stands."""
-
-    value: Any
-    start: int
-    end: int
-
-
-def fields_of(footer: bytes) -> dict[int, Any]:
-    """The fields of a footer of our own, and so on in all structs, each with its place."""
-    return _Placed(footer).struct(0)
 
 
 class _Compact:
@@ -211,12 +197,3 @@ class _Compact:
     def _integer(self) -> int:
         zigzag = self._varint()
         return (zigzag >> 1) ^ -(zigzag & 1)
-
-
-class _Placed(_Compact):
-    """The same, each field with its place."""
-
-    def _value(self, kind: int, depth: int, *, in_list: bool = False) -> Any:
-        start = self._at
-        value = super()._value(kind, depth, in_list=in_list)
-        return value if in_list else Field(value, start, self._at)

@@ -1,15 +1,14 @@
 """Parquet: only the needed columns are read; a copy keeps schema, codecs, row groups, and encodings that paid.
 
 1. Batches are sized by the bytes that the file's own statistics promise, then cut by the bytes that came.
-2. A copy goes row group by row group, read by one thread and encoded by others (row_groups.py); a row group above
-   `_GROUP_BYTES` becomes several of one size, so that memory stays bounded.
+2. A copy goes row group by row group, read ahead by one thread, so that decoding and encoding overlap;
+   a row group above `_GROUP_BYTES` becomes several of one size, so that memory stays bounded.
 3. A row group without removed rows is not filtered; a file without removed rows is copied as it is.
 """
 
 import math
 from collections.abc import Iterator
-from contextlib import nullcontext
-from functools import partial
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -24,14 +23,12 @@ from nearsame.sources.columnar import Columnar
 from nearsame.sources.columns import BATCH_ROWS, Chosen, choose, is_stringlike
 from nearsame.sources.footers import largest_page, why_not_readable
 from nearsame.sources.limits import LARGE, require_page_room
-from nearsame.sources.row_groups import write_row_groups
 from nearsame.sources.streams import seekable
 from nearsame.sources.tables import annotated, require_sound, told, without_removed_rows
 
 __all__ = ["Parquet"]
 
-_GROUP_BYTES = 48 << 20  # a row group is copied as it is
-_PART_BYTES = 36 << 20  # else in parts, of which two are in memory, and what becomes of them
+_GROUP_BYTES = 64 << 20  # a copy takes about five times as much memory
 _READ_BYTES = 1 << 20
 _NUMBER_BYTES, _HEADER_BYTES = 8, 1 << 16  # in pages at most: of a value's place in the dictionary, and besides
 _PROBED_ROWS, _PIECES = 256, 8
@@ -97,10 +94,10 @@ class Parquet(Columnar):
                 chunk.total_uncompressed_size for chunk in chunks if chunk.path_in_schema.split(".")[0] in wanted
             )
 
-    def writer(self, out: Any, schema: pa.Schema, opened: pq.ParquetFile, source: Any) -> Any:
-        """What writes as the file was written."""
+    def writer(self, out: Any, schema: pa.Schema, opened: pq.ParquetFile, source: Any) -> pq.ParquetWriter:
+        """Something that writes as the file was written."""
         del source
-        return nullcontext(partial(write_row_groups, out, schema, _settings(opened)))
+        return pq.ParquetWriter(out, schema, **_settings(opened))
 
     def rewrite(
         self,
@@ -110,7 +107,8 @@ class Parquet(Columnar):
         annotations: Annotations | TextChange | None,
     ) -> None:
         """Write what stays, row group by row group."""
-        writer(_edited(opened, removed, annotations, self.name))
+        for table in _ahead(_edited(opened, removed, annotations, self.name)):
+            writer.write_table(table, row_group_size=max(len(table), 1))
 
 
 def _batch_rows(file: pq.ParquetFile, group: int, chosen: Chosen) -> int:
@@ -155,33 +153,42 @@ def _groups(file: pq.ParquetFile) -> Iterator[pa.Table]:
         meta = file.metadata.row_group(group)
         columns = [meta.column(index) for index in range(meta.num_columns)]
         encoded, row_bytes = _is_encoded(columns), _row_bytes(file, group)
-        whole = meta.num_rows * row_bytes
-        parts, most = (1, _GROUP_BYTES) if whole <= _GROUP_BYTES else (math.ceil(whole / _PART_BYTES), _PART_BYTES)
+        parts = max(math.ceil(meta.num_rows * row_bytes / _GROUP_BYTES), 1)
         if not encoded and parts == 1:
             yield file.read_row_group(group)
             continue
         rows = max(int(_GROUP_BYTES / _PIECES / row_bytes), 1)
         batches = file.iter_batches(min(rows, _PROBED_ROWS) if encoded else rows, row_groups=[group])
-        yield from _parts(batches, math.ceil(meta.num_rows / parts), most)
+        yield from _parts(batches, meta.num_rows, parts)
 
 
-def _parts(batches: Iterator[pa.RecordBatch], each: int, most: int) -> Iterator[pa.Table]:
-    """Tables of so many rows each, or more of them where rows turn out to be larger, of about so many bytes at most.
+def _parts(batches: Iterator[pa.RecordBatch], num_rows: int, parts: int) -> Iterator[pa.Table]:
+    """So many tables of about as many rows each, or more of them where rows turn out to be larger.
 
     Of parts of one size each is read while the one before is written; a small one behind each large one would have both
     wait for each other.
     """
+    each = math.ceil(num_rows / parts)
     some: list[pa.RecordBatch] = []
     size = rows = 0
     for batch in batches:
         some.append(batch)
         size += held_bytes(batch)
         rows += len(batch)
-        if rows >= each or size >= most:
+        if rows >= each or size >= _GROUP_BYTES:
             yield pa.Table.from_batches(some)
             some, size, rows = [], 0, 0
     if some:
         yield pa.Table.from_batches(some)
+
+
+def _ahead(tables: Iterator[pa.Table]) -> Iterator[pa.Table]:
+    """The same tables, the next one made while this one is used."""
+    with ThreadPoolExecutor(1, "nearsame-read") as pool:
+        coming = pool.submit(next, tables, None)
+        while (table := coming.result()) is not None:
+            coming = pool.submit(next, tables, None)
+            yield table
 
 
 def _settings(file: pq.ParquetFile) -> dict[str, Any]:
