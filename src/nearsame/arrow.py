@@ -27,6 +27,7 @@ __all__ = [
     "Rows",
     "Strings",
     "UInt64s",
+    "broken_at",
     "distinct",
     "frozen",
     "held_bytes",
@@ -34,6 +35,7 @@ __all__ = [
     "items",
     "list_offsets",
     "lists",
+    "not_utf8",
     "numbers",
     "packed",
     "signed",
@@ -119,6 +121,31 @@ def strings(column: pa.Array) -> Strings:
     if is_null.any() and np.diff(offsets)[is_null].any():
         return strings(column.fill_null(pa.scalar(b"", column.type)))._replace(is_null=is_null)
     return Strings(_values(data, np.uint8, 0, None), offsets, is_null)
+
+
+def broken_at(text: bytes | None) -> int | None:
+    """Where bytes cease to be UTF-8; None where they do not.
+
+    Example:
+        >>> broken_at(bytes([99, 233])), broken_at(b"cafe")
+        (1, None)
+    """
+    try:
+        (text or b"").decode()
+    except UnicodeDecodeError as error:
+        return error.start
+    return None
+
+
+def not_utf8(texts: pa.Array) -> dict[int, int]:
+    """The rows of a column of strings whose bytes are not UTF-8, and where each ceases to be."""
+    try:
+        texts.validate(full=True)
+    except pa.ArrowInvalid:
+        kind = pa.large_binary() if pa.types.is_large_string(texts.type) else pa.binary()
+        places = ((row, broken_at(value.as_py())) for row, value in enumerate(texts.view(kind)))
+        return {row: at for row, at in places if at is not None}
+    return {}
 
 
 def packed(texts: Sequence[bytes]) -> Strings:

@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from nearsame import computing
-from nearsame.arrow import ints, numbers
+from nearsame.arrow import broken_at, ints, not_utf8, numbers
 from nearsame.errors import ColumnError
 from nearsame.kernels import decimals
 from nearsame.named import NamedTuple
@@ -321,7 +321,7 @@ def _ids(column: pa.Array, name: str, source: str, option: str = "") -> pa.Array
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:  # intervals, a zone that nobody knows
         message = f"{source}: column {name!r} of type {kind} gives no ids: {str(error).partition(chr(10))[0]}"
         raise ColumnError(message, hint=f"Choose another {option}.") from None
-    if not _not_utf8(ids):
+    if not not_utf8(ids):
         return computing.cast(ids, pa.string())
     # bytes that may not be UTF-8: an id only has to be tellable from others
     values = (
@@ -404,19 +404,14 @@ def not_finite(vectors: pa.Array) -> dict[int, str]:
 
 def _not_utf8(texts: pa.Array) -> dict[int, str]:
     """The rows whose bytes are not UTF-8, with the reason."""
-    try:
-        texts.validate(full=True)
-    except pa.ArrowInvalid:
-        kind = pa.large_binary() if pa.types.is_large_string(texts.type) else pa.binary()
-        reasons = ((row, why_not_utf8(value.as_py())) for row, value in enumerate(texts.view(kind)))
-        return {row: reason for row, reason in reasons if reason}
-    return {}
+    return {row: _broken(at) for row, at in not_utf8(texts).items()}
 
 
 def why_not_utf8(value: bytes | None) -> str:
     """Why bytes are not a text, or nothing when they are."""
-    try:
-        (value or b"").decode()
-    except UnicodeDecodeError as error:
-        return f"{NOT_UTF8} at byte {error.start} of the text"
-    return ""
+    at = broken_at(value)
+    return "" if at is None else _broken(at)
+
+
+def _broken(at: int) -> str:
+    return f"{NOT_UTF8} at byte {at} of the text"

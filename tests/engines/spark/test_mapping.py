@@ -1,6 +1,8 @@
 """What a map takes to its workers: small work with each task, a large table once for each process."""
 
+import gc
 import random
+import weakref
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -136,13 +138,29 @@ class AsHex(Behind):
 
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Their bytes, in hexadecimal digits."""
-        texts = [text.hex() for text in batch.column("text").cast(pa.large_binary()).to_pylist()]
+        texts = [text and text.hex() for text in batch.column("text").cast(pa.large_binary()).to_pylist()]
         return pa.RecordBatch.from_arrays([batch.column("row"), pa.array(texts, pa.large_string())], ["row", "text"])
 
 
 def test_bytes_of_which_it_is_known_are_left_as_they_are(spark):
-    """Where `bad` is known, nobody looks: pages come as the bytes that they are."""
+    """Where `bad` is known nobody looks, though others of the batch are asked: pages come as bytes."""
     verbs = Verbs(Spark(spark), spark, carried=("id", "bad"))
-    frame = documents(spark, [b"\xff\xfe", b"\xc3\xa9"]).drop("bad").selectExpr("*", "false as bad")
-    told = sorted(verbs.map(frame, AsHex("")).select("text", "bad").collect())
-    assert [("c3a9", False), ("fffe", False)] == [tuple(row) for row in told]
+    frame = documents(spark, [b"\xff\xfe", b"\xc3\xa9", b"\xff", b"\xff", b"a"]).coalesce(1)
+    known = "case when row = 0 then false when row = 2 then true end as bad"
+    told = verbs.map(frame.drop("bad").selectExpr("*", known), AsHex("")).select("row", "text", "bad").collect()
+    expected = [(0, "fffe", False), (1, "c3a9", False), (2, "ff", True), (3, None, True), (4, "61", False)]
+    assert expected == sorted(tuple(row) for row in told)
+
+
+@pytest.mark.parametrize("keeps", [False, True])
+def test_stages_of_a_map_are_let_go_of(spark, keeps):
+    """They may hold tables of hundreds of megabytes."""
+    verbs, stage = Verbs(Spark(spark), spark, carried=("id",)), Behind("1")
+    gone = weakref.ref(stage)
+    made = verbs.map(documents(spark, [b"a"]), stage)
+    kept = verbs.keep(made) if keeps else None
+    del stage, made
+    gc.collect()
+    assert gone() is None
+    assert kept is None or kept.count() == 1
+    verbs.release()

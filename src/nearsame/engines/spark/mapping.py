@@ -4,15 +4,17 @@
    unpickles it once, and holds it once, for all its tasks: stages keep nothing of what they see.
 2. Spark's Arrow has short offsets: texts and lists are widened before a stage and narrowed behind it.
 3. Columns that a stage does not know can be carried beside it, where it gives a row for each row.
+4. Of those one is told here: whether a text is `bad`, where nobody has asked whether it is UTF-8 (frames/documents.py).
 """
 
 import pickle  # what our own driver wrote
 from collections.abc import Callable, Iterator
 from typing import Any, cast
 
+import numpy as np
 import pyarrow as pa
 
-from nearsame import computing
+from nearsame import arrow, computing
 from nearsame.dataclass import dataclass
 from nearsame.engines.spark.workers import settle
 
@@ -159,28 +161,17 @@ class _Opened:
 
 
 def _told(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """The batch, in which it is known of each text whether it is `bad`: none that it was not known of is bad UTF-8."""
+    """The batch, of whose texts it is known whether they are `bad`; where it was not, what is no UTF-8 is null."""
     if not {"text", "bad"} <= set(batch.schema.names) or not batch.column("bad").null_count:
         return batch
     text, bad = batch.column("text"), batch.column("bad")
-    try:
-        text.validate(full=True)
-    except pa.ArrowInvalid:
-        told = zip(bad.to_pylist(), text.cast(pa.large_binary()).to_pylist(), strict=True)
-        wrong = pa.array([known is None and not _is_utf8(value) for known, value in told], pa.bool_())
-        text = computing.if_else(wrong, pa.scalar(None, text.type), text)
-    else:
-        wrong = pa.scalar(value=False)
-    changed = {"text": text, "bad": computing.coalesce(bad, wrong)}
+    wrong = np.zeros(len(batch), np.bool_)
+    wrong[list(arrow.not_utf8(text))] = True
+    wrong &= bad.is_null().to_numpy(zero_copy_only=False)
+    changed = {"bad": computing.coalesce(bad, pa.array(wrong))}
+    if wrong.any():
+        changed["text"] = computing.if_else(pa.array(wrong), pa.scalar(None, text.type), text)
     return pa.RecordBatch.from_pydict({name: changed.get(name, batch.column(name)) for name in batch.schema.names})
-
-
-def _is_utf8(text: bytes | None) -> bool:
-    try:
-        (text or b"").decode()
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 class _Through:

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import field
 from threading import Lock
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import pyarrow as pa
 
@@ -51,7 +52,7 @@ class Verbs:
     carried: tuple[str, ...] = ()
     stored: Stored | None = None
     _began: int | None = None
-    _mapped: list[tuple[Any, _Mapped]] = field(default_factory=list)
+    _mapped: WeakKeyDictionary[Any, _Mapped] = field(default_factory=WeakKeyDictionary)
     _kept: list[Any] = field(default_factory=list)
     _made: list[Any] = field(default_factory=list)
 
@@ -67,12 +68,13 @@ class Verbs:
         """
         documents = _ONE_TO_ONE & set(stages[-1].output.names)
         carried = tuple(name for name in self.carried if name in frame.columns) if documents else ()
-        before = next((mapped for made, mapped in self._mapped if made is frame), None)
+        before = self._mapped.get(frame)
         if before is not None and before.carried == carried:
             frame, stages = before.frame, (*before.stages, *stages)
         known = _columns(frame.columns, carried)
         made = map_stages(frame.select(*known, *carried), stages, carried)
-        self._mapped.append((made, _Mapped(frame, stages, carried)))
+        if documents:
+            self._mapped[made] = _Mapped(frame, stages, carried)
         return made
 
     def fold(self, frame: Any, fold: Any) -> Any:
@@ -85,6 +87,7 @@ class Verbs:
 
         if any(frame is made for made in self._made):
             return frame
+        self._mapped.pop(frame, None)  # what comes behind begins with what is kept; stages may hold large tables
         if step and self.stored is not None:
             self._made.append(self.stored.once(step, frame))
             return self._made[-1]
@@ -161,8 +164,8 @@ class Verbs:
         """Give back what was kept."""
         for frame in self._kept:
             frame.unpersist()
-        for known in (self._kept, self._made, self._mapped):
-            known.clear()
+        self._kept.clear()
+        self._made.clear()
 
     @staticmethod
     def aggregated(frame: Any, by: Sequence[str], expressions: Sequence[str]) -> Any:
