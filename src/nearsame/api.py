@@ -10,7 +10,6 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import count
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from nearsame.answers.stats import Audit
@@ -52,10 +51,11 @@ from nearsame.recipes.counterparts import for_guesses
 from nearsame.recipes.methods import Digest, Method
 from nearsame.recipes.signatures import Default, Doc
 from nearsame.recipes.urls import CanonicalUrl
-from nearsame.sources import Columns, Part, Parts, Wanted, open_parts
+from nearsame.sources import Columns, Parts, Wanted, open_parts
 from nearsame.sources.kinds import require_distinct
 from nearsame.sources.memory import Memory
 from nearsame.sources.reading import Reading
+from nearsame.sources.targets import named_apart
 from nearsame.stages.pairs.expand import Groups, Listed
 
 if TYPE_CHECKING:
@@ -287,7 +287,7 @@ def _prepared(sides: tuple[Any, Any], asked: Inquiry) -> Run:
         others = [one for one in several(other) if not is_index(one)]
         parts.append(open_parts(others, columns=columns, without_extras=lenient, wanted=wanted) if others else Parts())
     read = {name: stored(name, asked.columns) for name in indexes}
-    parts[1][:] = [*_named_apart(parts[1]), *read.values()]
+    parts[1][:] = [*named_apart(parts[1], parts[0]), *read.values()]
     compared_by = None if asked.layers is not None and "text" not in asked.layers else recipe
     known_by = _known_by({name: part for name, part in read.items() if not has_texts(part)}, compared_by)
     asked, layered = asked.asking(known_by), asked.layers is not None or bool(known_by)
@@ -385,12 +385,6 @@ def _on_spark(asked: Inquiry, law: Callable[[tuple[Any, Any], Inquiry], Any], si
         options["workdir"],
         asked.decisions,
     )
-
-
-def _named_apart(parts: list[Part]) -> list[Part]:
-    """Tables of the against side under another name than those of the other."""
-    names = ("against" if number == 1 else f"against-{number}" for number in count(1))
-    return [replace(part, name=next(names)) if isinstance(part, Memory) else part for part in parts]
 
 
 def _audited(run: Run, asked: Inquiry, answer: Any, **settings: bool) -> "Audit | None":

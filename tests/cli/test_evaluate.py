@@ -78,7 +78,7 @@ def test_evaluate_draws_pairs_to_label(tmp_path):
         (["--methods", ","], 2, "methods=[] names none", "Name one method or more"),
         (["--near", "2"], 2, "threshold='2': 2 is not above 0", "methods.md"),
         (["-o", "a.pdf"], 2, "a.pdf has an unknown format", ".md .json .html"),
-        ([DEMO], 2, "is given twice", "Name each file once"),
+        ([DEMO], 2, "is named twice", "Name each file once"),
         (["--truth", "no-such.tsv"], 3, "no-such.tsv does not exist", "Check the path"),
         (["--sample", "1"], 2, "sample_size=1 is below 2", "Compare two documents or more"),
     ],

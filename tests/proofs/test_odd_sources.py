@@ -190,3 +190,23 @@ def test_what_follows_the_end_of_a_copied_archive_is_told(name, tmp_path):
     copy = tmp_path / "out" / "kept" / name
     copy.write_bytes(copy.read_bytes() + b"something else")
     assert any(f"kept/{name}: " in told and "does not have" in told for told in _told(tmp_path / "out"))
+
+
+@pytest.mark.parametrize("keep", ["first", "last", "longest"])
+@pytest.mark.parametrize("is_against", [False, True])
+def test_text_files_of_one_folder_given_as_two_patterns_are_told_apart(
+    keep: str, tmp_path: Path, *, is_against: bool
+) -> None:
+    """Rows of both begin at nothing; a witness is of one of them."""
+    for number, text in enumerate([A, EDITED, "x", "y", A, EDITED, "x z", A]):
+        (tmp_path / f"{number}.{'txt' if number % 3 else 'md'}").write_text(text)
+    one, other = f"{tmp_path}/*.txt", f"{tmp_path}/*.md"
+    found = ns.dedup(one if is_against else (one, other), against=other if is_against else None, keep=keep)
+    found.write(tmp_path / "out")
+    assert [] == _told(tmp_path / "out")
+    assert {str(tmp_path), f"{tmp_path}/"} == {row["source"] for row in _listed(tmp_path / "out")}
+
+
+def _listed(home: Path) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = pq.read_table(home / "sources.parquet").to_pylist()
+    return rows

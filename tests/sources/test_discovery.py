@@ -3,6 +3,7 @@
 import io
 import os
 import pickle
+import zipfile
 from pathlib import Path
 
 import fsspec
@@ -76,13 +77,17 @@ def test_sources_keep_their_order_and_their_spelling(tree: Path, monkeypatch: py
 
 
 def test_no_two_parts_have_one_target(tree: Path) -> None:
-    """By the path from the common folder where that tells them apart, else by a number; a source may come twice."""
+    """By the path from the common folder where that tells them apart, else by a number."""
     other = tree / "a" / "b.jsonl"
     other.write_bytes(LINE)
     assert ["b.jsonl", "a/b.jsonl"] == [part.target for part in _opened(tree / "b.jsonl", other)]
-    assert ["1-b.jsonl", "2-b.jsonl"] == [part.target for part in _opened(other, other)]
+    fsspec.filesystem("memory").pipe({"/targets/a/b.jsonl": LINE, "/targets/b.jsonl": LINE})
+    with zipfile.ZipFile(tree / "p.zip", "w") as packed:
+        packed.write(other, "b.jsonl")
+    members = [f"zip://b.jsonl::{tree}/p.zip", "memory://targets/b.jsonl"]
+    assert ["1-b.jsonl", "2-b.jsonl"] == [part.target for part in _opened(*members)]
     assert ["1-documents.parquet", "2-documents.parquet"] == [part.target for part in _opened(["A"], ["B"])]
-    everything = [part.target for part in _opened(tree, tree, f"{tree}/**", other, ["A"], ["B"])]
+    everything = [part.target for part in _opened(f"{tree}/*", "memory://targets", f"{tree}/*/**", ["A"], ["B"])]
     assert len(everything) == len(set(everything))
 
 
@@ -97,7 +102,7 @@ def test_text_files_named_one_by_one_are_one_part(tree: Path, tmp_path: Path) ->
 def test_copies_of_text_files_stay_below_their_target(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever the spelling, no copied path is absolute or goes up."""
     monkeypatch.chdir(tree / "a")
-    for sources in (["../c.txt", "notes.md"], ["notes.md", str(tree / "c.txt")], ["b/../notes.md", "notes.md"]):
+    for sources in (["../c.txt", "notes.md"], ["notes.md", str(tree / "c.txt")], ["b/../../c.txt", "notes.md"]):
         for part in open_parts(sources, columns=Columns()):
             paths = [Path(path) for path in part.paths]  # type: ignore[attr-defined]
             assert not any(path.is_absolute() or ".." in path.parts for path in paths)
@@ -313,3 +318,39 @@ def test_a_csv_and_its_copy_have_the_same_format(tmp_path: Path) -> None:
     path = tmp_path / "a.TSV"
     path.write_bytes(encoded([{"id": "a", "text": "A,B", "n": 1}], "tsv"))
     assert [["A,B"]] == [[row["text"] for row in read(only(source))[0]] for source in [copied(only(path), tmp_path)]]
+
+
+@pytest.mark.parametrize(
+    "spelt",
+    [
+        "{0}/b.jsonl {0}/b.jsonl", "{0}/b.jsonl {0}/./a/../b.jsonl", "{0} {0}/b.jsonl", "{0}/b.jsonl {0}",
+        "{0}/*.jsonl {0}/b.jsonl", "{0}/b.jsonl file://{0}/b.jsonl", "{0}/c.txt {0}/c.txt", "{0}/b.jsonl {0}/c.txt {0}",
+        "memory://twice/a.jsonl memory://twice", "zip://b.jsonl::{0}/p.zip zip://b.jsonl::{0}/p.zip",
+    ],
+)  # fmt: skip
+def test_a_file_is_named_once(spelt: str, tree: Path) -> None:
+    """However it is spelt: of an answer that names it, nobody could tell which of the two is meant."""
+    fsspec.filesystem("memory").pipe("/twice/a.jsonl", LINE)
+    with zipfile.ZipFile(tree / "p.zip", "w") as packed:
+        packed.write(tree / "b.jsonl", "b.jsonl")
+    with pytest.raises(ns.ConfigError, match=r"[abc]\.(jsonl|txt)[^ ]* is named twice"):
+        _opened(*spelt.format(tree).split())
+
+
+def test_links_and_members_of_one_package_are_files_of_their_own(tree: Path) -> None:
+    """As they are in a folder; and a pattern that finds a file in several ways finds it once."""
+    (tree / "link.jsonl").symlink_to("b.jsonl")
+    with zipfile.ZipFile(tree / "p.zip", "w") as packed:
+        packed.write(tree / "b.jsonl", "b.jsonl")
+        packed.write(tree / "b.jsonl", "c.jsonl")
+    members = [f"zip://{name}.jsonl::{tree}/p.zip" for name in "bc"]
+    assert 4 == len(_opened(f"{tree}/b.jsonl", f"{tree}/link.jsonl", *members))
+    assert [f"{tree}/a/b/d.csv"] == [part.name for part in _opened(f"{tree}/**/**/d.csv")]
+
+
+def test_text_files_of_two_patterns_have_names_of_their_own(tree: Path) -> None:
+    """They lie in one folder, and a record is named by that and a row."""
+    for name in ("a.md", "b.md", "d.txt"):
+        (tree / name).write_bytes(LINE)
+    parts = _opened(f"{tree}/*.txt", f"{tree}/*.md", f"{tree}/b.jsonl")
+    assert [str(tree), f"{tree}/", f"{tree}/b.jsonl"] == [part.name for part in parts]

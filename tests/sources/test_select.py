@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.feather
@@ -15,6 +16,9 @@ import pytest
 from pyarrow import orc
 
 import nearsame as ns
+from nearsame.sources import Columns
+
+from .corpora import copied, only
 
 TABLE = pa.table(
     {
@@ -166,3 +170,55 @@ def test_numbers_of_csv_are_as_written_beside_texts_of_another_file(tmp_path: Pa
     files = {"a_csv": "id,text,zip\n7,a b,10115\n", "b_csv": "id,text,zip\n08,c d,01067\n"}
     table = _kept(tmp_path, **files)
     assert (["7", "08"], ["10115", "01067"]) == (table.column("id").to_pylist(), table.column("zip").to_pylist())
+
+
+WIDE = pa.table(
+    {
+        "text": pa.chunked_array([["one two three", "four"], ["one two three", None, "five"]]),
+        "large": pa.array(["a", None, "b", "c", "d"], pa.large_string()),
+        "day": pa.array([1, 2, None, 4, 5], pa.date32()),
+        "at": pa.array([1, 2, None, 4, 5], pa.timestamp("us", "UTC")),
+        "list": pa.array([[1], [], None, [2, None], [3]], pa.list_(pa.int32())),
+        "record": pa.array([{"n": 1}, None, {"n": 2}, {"n": None}, {"n": 3}], pa.struct([("n", pa.int16())])),
+    }
+)
+
+
+@pytest.mark.parametrize("removed", [[], [0], [1, 2], [0, 1, 2, 3, 4]], ids=str)
+@pytest.mark.parametrize("name", ["a.parquet", "a.orc", "a.feather", "a.arrow"])
+def test_what_is_taken_of_a_file_of_columns_is_what_a_copy_has(
+    name: str, removed: list[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of the same types and the same notes on the schema; and no copy is made for it."""
+    named = WIDE.append_column("kind", pa.array(["x", "y", "x", None, "y"]).dictionary_encode())
+    wide = (WIDE if name == "a.orc" else named).replace_schema_metadata({"own": "note"})
+    _write_in_pieces(wide, tmp_path / name)
+    part = only(tmp_path / name)
+    others = np.array(removed, np.int64)
+    copy = copied(part, tmp_path / "copied", removed)
+    expected = _READERS[name.partition(".")[2]](copy)
+    monkeypatch.setattr("tempfile.TemporaryDirectory", None)
+    found = part.take(np.setdiff1d(np.arange(5), others), others, Columns())
+    assert found.equals(expected, check_metadata=name != "a.orc")
+    assert found.to_pylist() == [row for at, row in enumerate(wide.to_pylist()) if at not in removed]
+
+
+def _write_in_pieces(table: pa.Table, path: Path) -> None:
+    """A few rows a row group, stripe or batch."""
+    if path.suffix == ".parquet":
+        pq.write_table(table, path, row_group_size=2)
+    elif path.suffix == ".orc":
+        orc.write_table(table, path, stripe_size=1)
+    else:
+        make = pa.ipc.new_file if path.suffix == ".feather" else pa.ipc.new_stream
+        with pa.OSFile(str(path), "wb") as out, make(out, table.schema) as writer:
+            for start in (0, 2, 4):
+                writer.write_batch(table.slice(start, 2).combine_chunks().to_batches()[0])
+
+
+_READERS: dict[str, Callable[[Path], pa.Table]] = {
+    "parquet": lambda path: pq.ParquetFile(path).read(),
+    "orc": orc.read_table,
+    "feather": lambda path: pa.ipc.open_file(path.read_bytes()).read_all(),
+    "arrow": lambda path: pa.ipc.open_stream(path.read_bytes()).read_all(),
+}

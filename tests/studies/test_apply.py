@@ -62,9 +62,9 @@ def test_what_is_applied_is_what_would_have_been_written(tmp_path: Path) -> None
 
 
 def test_a_mask_names_records_by_part_and_row(tmp_path: Path) -> None:
-    """Of a file that is named twice, too; parts of the other side come first."""
+    """Parts of the other side come first."""
     one, other = write(tmp_path, ROWS, "parquet"), write(tmp_path, ROWS[:1], "jsonl")
-    _masked((one, one), tmp_path, against=other)
+    _masked((one, shutil.copy(one, tmp_path / "two.parquet")), tmp_path, against=other)
     mask, listed = (pq.read_table(tmp_path / "mask" / f"{name}.parquet") for name in ("mask", "sources"))
     assert [False, True] == [mask.schema.field("row").nullable, listed.column("against")[0].as_py()]
     gone = {1: [0, 2, 4, 5, 6], 2: range(7)}

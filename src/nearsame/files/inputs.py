@@ -15,10 +15,11 @@ from nearsame.errors import SourceError
 from nearsame.named import NamedTuple
 
 __all__ = [
-    "Files", "Inputs", "is_address", "is_folder", "local_paths", "local_stamp", "name_as_text", "names_of", "no_path",
-    "several",
+    "NAMED_TWICE", "Files", "Inputs", "is_address", "is_folder", "local_paths", "local_stamp", "name_as_text",
+    "names_of", "no_path", "several",
 ]  # fmt: skip
 
+NAMED_TWICE = "Name each file once; a folder or a pattern may have it, too."
 _LOCAL = ("file://", "local://", "file:", "local:")  # the longer one first
 _LOGS = ("-wal", "-shm")  # of SQLite, beside a file
 

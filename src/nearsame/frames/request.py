@@ -1,7 +1,6 @@
 """What `dedup` and `pairs` do where the engine is Spark: arguments to frames, frames to answers."""
 
 import os
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import field, replace
@@ -296,9 +295,6 @@ class Request:
                 parts.append(part_of_archives(loaded, columns, first, strict=self.strict, as_they_came=as_they_came))
             else:
                 parts.append(part_of(loaded, columns, numbers=numbers, strict=self.strict))
-        for path, times in Counter(path for part in parts for path in part.paths).items():
-            if times > 1:
-                raise SourceError(f"{path} is named twice", hint="On Spark, name each archive once on a side.")
         require_one_choice(parts)
         return parts
 

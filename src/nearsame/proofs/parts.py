@@ -86,7 +86,7 @@ def _is_called(line: Line) -> bool:
     path, file = line["path"], line["file"]
     name: bytes = line["source"].encode()
     if b"://" in path:
-        return bool(path.startswith(name) if file is not None else path == name)
+        return bool(path.startswith(name.rstrip(b"/")) if file is not None else path == name)
     if not _is_unicode(path):
         return True  # a name is a text, which cannot say what the path is
     whole = _pieces(path)

@@ -92,6 +92,22 @@ class Columnar(FilePart):
                 yield from plain_records(batch, np.arange(start, start + len(batch)), skip, self.name)
                 start += len(batch)
 
+    def take(
+        self,
+        positions: npt.NDArray[np.int64],  # noqa: ARG002  (all but the others)
+        others: npt.NDArray[np.int64],
+        columns: Columns,  # noqa: ARG002  (all of them)
+    ) -> pa.Table:
+        """The records without the `others`, as a copy would have them."""
+        self.require_unchanged()
+        with self.whole(lambda _: None) as source, damage(self.name):
+            opened = self._opened(source, lambda _: None)
+            if opened is None:  # it could not be read at all
+                return pa.table({})
+            taken = _Taken(self.schema(opened))
+            self.rewrite(taken, opened, others, None)
+            return taken.table()
+
     def copy(
         self,
         target: Path,
@@ -139,3 +155,26 @@ class Columnar(FilePart):
                 ) from None
             skip(Skipped(self.name, None, None, reason))
             return None
+
+
+class _Taken:
+    """A writer of any of these formats that keeps what is written."""
+
+    def __init__(self, schema: pa.Schema) -> None:
+        self._schema, self._tables = schema, list[pa.Table]()
+
+    def write(self, table: pa.Table) -> None:
+        """Some records more."""
+        self._tables.append(table)
+
+    def write_table(self, table: pa.Table, **_: Any) -> None:
+        """Likewise."""
+        self.write(table)
+
+    def write_batch(self, batch: pa.RecordBatch) -> None:
+        """Likewise."""
+        self.write(pa.Table.from_batches([batch]))
+
+    def table(self) -> pa.Table:
+        """All of them."""
+        return pa.concat_tables(self._tables or [self._schema.empty_table()])

@@ -28,7 +28,7 @@ from nearsame.sources.columns import Chosen, choose, is_stringlike, records
 from nearsame.sources.delimited_types import typed
 from nearsame.sources.items import plain_records, require_single
 from nearsame.sources.limits import longest, longest_copied, pass_by, too_long
-from nearsame.sources.parts import FilePart
+from nearsame.sources.lined import Lined
 from nearsame.sources.streams import Block, RecordSpans, blocks, unread_rest, with_edits, without_bom, without_removed
 from nearsame.sources.tables import ANNOTATIONS, refuse_annotated, values_of
 
@@ -42,10 +42,8 @@ _CONTROLS = frozenset(range(32)) - frozenset(b"\t\n\r\f\v")
 
 
 @dataclass(frozen=True)
-class Delimited(FilePart):
+class Delimited(Lined):
     """A file of comma-separated values, or of tab-separated ones."""
-
-    encoded = True
 
     delimiter: str = ","
 

@@ -4,6 +4,7 @@
 2. What is named explicitly must be readable; what a folder happens to hold may be passed over, and is counted.
 3. Only regular files are read: of a folder or glob, others are passed over; a link to nothing is a skip.
 4. Nothing is read here but directories and file times (and standard input, which cannot be read twice).
+5. A file is named once: what an answer says of it by its name has to be about one document.
 """
 
 import glob
@@ -21,7 +22,7 @@ from nearsame.arrow import Rows
 from nearsame.errors import ColumnError, ConfigError, MissingExtraError, SourceError
 from nearsame.files.compressions import COMPRESSIONS
 from nearsame.files.formats import ARCHIVES_NEED, BY_SUFFIX, HUDI_LOG, PAGES, PAGES_NEED, SOURCE_CODE, TEXTS, Format
-from nearsame.files.inputs import local_stamp, name_as_text, names_of
+from nearsame.files.inputs import NAMED_TWICE, local_paths, local_stamp, name_as_text, names_of
 from nearsame.files.passed_over import PassedOver, converter_of, kind_of
 from nearsame.files.systems import File, chained, filesystem, is_url, joined, mishaps, require_bucket, suffixed_name
 from nearsame.named import NamedTuple
@@ -31,7 +32,7 @@ from nearsame.sources.kinds import require_distinct
 from nearsame.sources.memory import Memory, giving_back, in_memory
 from nearsame.sources.parts import Dangling
 from nearsame.sources.standard_input import json_input
-from nearsame.sources.targets import with_own_targets
+from nearsame.sources.targets import with_own_names, with_own_targets
 from nearsame.sources.wanted import Wanted
 
 __all__ = ["Parts", "open_parts"]
@@ -94,7 +95,7 @@ def open_parts(  # noqa: PLR0913  (what, and how each kind of it is taken)
         wanted: Which files are read, and as what, where their names do not say so.
 
     Raises:
-        ConfigError: Files are asked for, and there are none.
+        ConfigError: Files are asked for, and there are none; or one is named twice.
         SourceError: A source does not exist, cannot be listed, or holds nothing of a known format.
         MissingExtraError: A URL's scheme needs a package that is not installed.
 
@@ -107,6 +108,7 @@ def open_parts(  # noqa: PLR0913  (what, and how each kind of it is taken)
     require_distinct(sources)
     opened: list[Part] = []
     passed_over = PassedOver()
+    named = set[str]()
     many = sum(not isinstance(source, (str, os.PathLike)) for source in sources) > 1
     if wanted and not any(isinstance(source, (str, os.PathLike)) for source in sources):
         message = "include, exclude and read_as are about files, and no source is a file"
@@ -114,6 +116,7 @@ def open_parts(  # noqa: PLR0913  (what, and how each kind of it is taken)
     for source in _texts_together(sources, wanted):
         if isinstance(source, _Listing):
             listing = _with_columns(source, columns)
+            _require_once(listing, named)
             opened += _parts_of(listing, columns, strict=strict)
             passed_over += listing.passed_over
         elif isinstance(source, str):
@@ -121,12 +124,23 @@ def open_parts(  # noqa: PLR0913  (what, and how each kind of it is taken)
         else:
             before = sum(isinstance(part, Memory) for part in opened)
             opened += in_memory(source, before if many else None, strict=strict)
-    parts = Parts(with_own_targets(opened))
+    parts = Parts(with_own_targets(with_own_names(opened)))
     parts.passed_over = passed_over
     parts.give_back = giving_back(sources[0], parts) if len(sources) == 1 else None
     if passed_over.uninstalled and (not without_extras or not opened):
         _require_installed(passed_over)
     return parts
+
+
+def _require_once(listing: _Listing, named: set[str]) -> None:
+    """Refuse a file that is among those that were `named` before, and add the others to these."""
+    for path in (*listing.paths, *listing.dangling):
+        url = listing.url(path)
+        local = () if "::" in url else local_paths(url)
+        place = os.path.abspath(local[0]) if local else url  # noqa: PTH100  (a link is a name of its own)
+        if place in named:
+            raise ConfigError(f"{url} is named twice", hint=NAMED_TWICE)
+        named.add(place)
 
 
 def _texts_together(sources: Sequence[Any], wanted: Wanted) -> Iterator[Any]:
@@ -268,7 +282,7 @@ def _mode(root: str, path: str) -> int | None:
 
 
 def _matched(pattern: str, wanted: Wanted) -> _Listing:
-    paths = [path for path in glob.glob(pattern, recursive=True) if not Path(path).is_dir()]  # noqa: PTH207  (it would rewrite the pattern)
+    paths = [path for path in dict.fromkeys(glob.glob(pattern, recursive=True)) if not Path(path).is_dir()]  # noqa: PTH207  (it would rewrite the pattern)
     if not paths:
         raise SourceError(f"{pattern} matches no file", hint="Check the pattern; ** also goes into folders.")
     root = _static_prefix(pattern)

@@ -14,11 +14,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from nearsame.files.systems import File
 from nearsame.sources.base import Annotations, TextChange
 from nearsame.sources.columnar import Columnar
 from nearsame.sources.columns import Chosen
-from nearsame.sources.streams import seekable
 from nearsame.sources.tables import annotated, require_sound, told, without_removed_rows
 
 __all__ = ["Feather"]
@@ -49,11 +47,6 @@ class Feather(Columnar):
             return 0
         collections.deque(opened, maxlen=0)
         return int(source.size() - source.tell())
-
-    def table(self, file: File) -> pa.Table:
-        """All records of another file or stream."""
-        with seekable(file, self.compression) as source:
-            return _reader(source).read_all()
 
     def writer(self, out: Any, schema: pa.Schema, opened: Any, source: Any) -> Any:
         """Something that writes as the file was written."""

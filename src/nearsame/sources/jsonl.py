@@ -41,7 +41,7 @@ from nearsame.sources.jsonvalues import (
     type_of,
 )
 from nearsame.sources.limits import longest, longest_copied, pass_by, too_long
-from nearsame.sources.parts import FilePart
+from nearsame.sources.lined import Lined
 from nearsame.sources.streams import Block, RecordSpans, blocks, unread_rest, with_edits, without_bom, without_removed
 from nearsame.sources.tables import ANNOTATIONS, refuse_annotated, values_of
 from nearsame.sources.transcoding import raw_bytes
@@ -66,10 +66,8 @@ class _Plan:
 
 
 @dataclass(frozen=True)
-class JsonLines(FilePart):
+class JsonLines(Lined):
     """A file of JSON lines, or standard input."""
-
-    encoded = True
 
     def read(self, columns: Columns, skip: Skip) -> Iterator[pa.RecordBatch]:
         """The readable records, in order, as RECORDS batches of about BATCH_BYTES of text."""

@@ -15,6 +15,7 @@ import pyarrow as pa
 from nearsame.files.systems import is_url
 from nearsame.sources.base import Columns, Part
 from nearsame.sources.folder import TextFolder
+from nearsame.sources.lined import Lined
 from nearsame.sources.parts import FilePart
 
 __all__ = ["MANIFEST", "manifest"]
@@ -68,7 +69,7 @@ def manifest(  # noqa: PLR0913, PLR0917  (a part of the list each)
     read = {name: value for name, value in read.items() if value is not None or name not in _NEW}
     if columns.codes is None:
         del read["bits"], read["decimal"]
-    codecs = {part.name: part.codec for part in parts if isinstance(part, FilePart) and part.encoded and part.codec}
+    codecs = {part.name: part.codec for part in parts if isinstance(part, Lined) and part.codec}
     encodings = {"encodings": codecs} if codecs else {}  # likewise
     known = {part.name: part.stamp for part in parts if isinstance(part, FilePart) and is_url(part.file.url)}
     tags = {"tags": known} if known and written.get("mask") else {}  # what servers tell a file by

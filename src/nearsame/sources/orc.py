@@ -11,11 +11,9 @@ import numpy.typing as npt
 import pyarrow as pa
 from pyarrow import orc
 
-from nearsame.files.systems import File
 from nearsame.sources.base import Annotations, TextChange
 from nearsame.sources.columnar import Columnar
 from nearsame.sources.columns import Chosen
-from nearsame.sources.streams import seekable
 from nearsame.sources.tables import annotated, require_sound, told, without_removed_rows
 
 __all__ = ["Orc"]
@@ -37,11 +35,6 @@ class Orc(Columnar):
     def batches(self, opened: orc.ORCFile, chosen: Chosen) -> Iterator[pa.RecordBatch]:
         """The chosen columns, stripe by stripe."""
         return _stripes(opened, chosen.names())
-
-    def table(self, file: File) -> pa.Table:
-        """All records of another ORC file."""
-        with seekable(file, self.compression) as source:
-            return orc.ORCFile(source).read()
 
     def writer(self, out: Any, schema: pa.Schema, opened: orc.ORCFile, source: Any) -> Any:
         """Something that writes with the same compression."""

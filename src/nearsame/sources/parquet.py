@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from nearsame.arrow import held_bytes
-from nearsame.files.systems import File, is_url
+from nearsame.files.systems import is_url
 from nearsame.sources.base import BATCH_BYTES, Annotations, Columns, TextChange
 from nearsame.sources.columnar import Columnar
 from nearsame.sources.columns import BATCH_ROWS, Chosen, choose, is_stringlike
@@ -71,11 +71,6 @@ class Parquet(Columnar):
                     size = largest_page(source, min(first, column.data_page_offset), column.total_compressed_size)
                     place = f"{self.name}, row group {group}, column {column.path_in_schema!r}"
                     require_page_room(size, columns, place)
-
-    def table(self, file: File) -> pa.Table:
-        """All records of another Parquet file."""
-        with seekable(file, self.compression) as source:
-            return pq.ParquetFile(source).read()
 
     def text_bytes(self, columns: Columns) -> int:
         """The uncompressed size of the column; of repeated texts that are stored once, an underestimate."""

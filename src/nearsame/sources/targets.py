@@ -1,13 +1,14 @@
-"""Where parts go below kept/: each by its relative path.
+"""What parts are called, and where they go below kept/: each by its relative path.
 
 1. Where two would meet, they go by their paths from the folder they have in common.
 2. Where that does not help, a number stands before the name.
+3. Text files of several patterns lie in one folder: it is called `d`, `d/`, `d//`, so that a record is of one of them.
 """
 
 import itertools
 import os
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Any, cast
@@ -15,9 +16,30 @@ from typing import Any, cast
 from nearsame.files.systems import is_url
 from nearsame.sources.base import Part
 from nearsame.sources.folder import TextFolder
+from nearsame.sources.memory import Memory
 from nearsame.sources.parts import FilePart
 
-__all__ = ["with_own_targets"]
+__all__ = ["named_apart", "with_own_names", "with_own_targets"]
+
+
+def with_own_names(parts: Iterable[Part], others: Iterable[Part] = ()) -> list[Part]:
+    """The same parts, no folder of texts with the name of another one, or of one among `others`."""
+    taken, named = {part.name for part in others if isinstance(part, TextFolder)}, list[Part]()
+    for part in parts:
+        if isinstance(part, TextFolder):
+            name = next(name for number in itertools.count() if (name := f"{part.name}{'/' * number}") not in taken)
+            taken.add(name)
+            named.append(replace(part, name=name))
+        else:
+            named.append(part)
+    return named
+
+
+def named_apart(parts: Iterable[Part], others: Iterable[Part]) -> list[Part]:
+    """The parts of the against side, none with the name of one of the other: tables have names of their own."""
+    names = ("against" if number == 1 else f"against-{number}" for number in itertools.count(1))
+    tables = (replace(part, name=next(names)) if isinstance(part, Memory) else part for part in parts)
+    return with_own_names(tables, others)
 
 
 def with_own_targets(parts: Sequence[Part]) -> list[Part]:
@@ -63,6 +85,8 @@ def _place(part: Part) -> tuple[str, ...]:
 
 
 def _pieces(path: str) -> tuple[str, ...]:
+    if "::" in path and is_url(path):
+        return ()  # of a package: the names in it begin anew
     full = path.split("://")[1] if is_url(path) else os.path.realpath(path)
     return tuple(piece for piece in full.split("/") if piece)
 

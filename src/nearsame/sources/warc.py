@@ -21,7 +21,6 @@ import pyarrow as pa
 
 from nearsame.dataclass import dataclass
 from nearsame.files.compressions import Compression
-from nearsame.files.systems import File
 from nearsame.sources import archives
 from nearsame.sources.archive_copies import RecordPlace, copy_without, places_of, with_companions
 from nearsame.sources.archive_pages import page_of
@@ -89,10 +88,6 @@ class WebArchive(FilePart):
         """The pages at these positions, with all that is known of them."""
         self.require_unchanged()
         return pages_at(self, positions, columns)
-
-    def table(self, file: File) -> pa.Table:
-        """No table: what is taken of an archive are its pages."""
-        raise TypeError(f"{file.url} is an archive of pages")
 
     @contextlib.contextmanager
     def opened(self, skip: Skip, broken: list[str]) -> Iterator[str | None]:

@@ -186,7 +186,7 @@ def read_sample(source: Any, truth: Any, columns: Columns, most: int | None) -> 
     """Some documents of a source, or all, that is not the truth as well.
 
     Raises:
-        ConfigError: One path is given twice, or one document is to be compared.
+        ConfigError: One path is named twice, or one document is to be compared.
     """
     if most is not None and most < 2:
         raise ConfigError(f"sample_size={most} is below 2", hint="Compare two documents or more.")
@@ -205,7 +205,7 @@ def _refuse_twice(names: list[str]) -> None:
         where = name if "://" in name or not os.path.exists(name) else os.path.realpath(name)  # noqa: PTH110  (it may be a URL)
         if where in seen and where != "-":
             message = (
-                f"{name!r} is given twice" if seen[where] == name else f"{seen[where]!r} and {name!r} are one file"
+                f"{name!r} is named twice" if seen[where] == name else f"{seen[where]!r} and {name!r} are one file"
             )
             raise ConfigError(message, hint="Name each file once.")
         seen[where] = name

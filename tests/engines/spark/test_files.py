@@ -3,6 +3,8 @@
 import gzip
 import json
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import nearsame as ns
@@ -137,3 +139,24 @@ def test_what_is_no_parquet_is_an_error_in_one_line(spark, tmp_path):
     with pytest.raises(ns.SourceError, match=r"x\.parquet") as caught:
         read(spark, [str(tmp_path / "x.parquet")])
     assert "\n" not in caught.value.message
+
+
+@pytest.mark.parametrize("ending", ["parquet", "jsonl", "csv", "warc"])
+def test_a_file_is_named_once(spark, tmp_path, ending):
+    """As on one machine: not again, and not in a folder or by a pattern that has it, however it is spelt."""
+    home = tmp_path / "h"
+    for name in ("a", "sub/b", "_hidden/c"):
+        file = home / f"{name}.{ending}"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        if ending == "parquet":
+            pq.write_table(pa.Table.from_pylist(_ROWS), file)
+        else:
+            file.write_text(_LINES if ending == "jsonl" else "text\na\n" if ending == "csv" else "")
+    one, other = f"{home}/a.{ending}", f"{home}/sub/b.{ending}"
+    pairs = [(one, one), (home, other), (other, home), (f"{home}/*.{ending}", f"file://{one}"), (home, f"{home}/sub")]
+    for pair in pairs:
+        with pytest.raises(ns.ConfigError, match="is named twice") as raised:
+            read(spark, pair)
+        assert "Name each file once" in raised.value.hint
+    assert [] != read(spark, [home, f"{home}/_hidden/c.{ending}"])
+    assert [] != read(spark, [one, other])

@@ -22,7 +22,7 @@ from nearsame.files.compressions import COMPRESSIONS, MOST_MAGIC, begins_as
 from nearsame.files.formats import WHOLE
 from nearsame.files.refused import require_no_table
 
-__all__ = ["AS_IT_IS", "HadoopFiles", "mishaps"]
+__all__ = ["AS_IT_IS", "HadoopFiles", "is_hidden", "mishaps"]
 
 AS_IT_IS = Footers({}, ())
 _HINTS = {"PARQUET_TYPE_ILLEGAL": "Write that column in another type, such as microseconds in place of nanoseconds."}
@@ -75,14 +75,14 @@ class HadoopFiles:
             name = str(place.getName())
             if entry.isFile():
                 yield name, folders[1:], place
-            elif not folders or not _is_hidden(name):
+            elif not folders or not is_hidden(name):
                 with mishaps():
                     inner = {
                         str(one.getPath().getName()): one for one in place.getFileSystem(self.conf).listStatus(place)
                     }
-                inside = (f"{name}/{one}{'/' * _is_hidden(one)}" for one in inner)  # what hides a log is a folder
+                inside = (f"{name}/{one}{'/' * is_hidden(one)}" for one in inner)  # what hides a log is a folder
                 require_no_table(as_name(str((place.getParent() or place).toString())), inside)
-                yield from self.below([entry for one, entry in inner.items() if not _is_hidden(one)], (*folders, name))
+                yield from self.below([entry for one, entry in inner.items() if not is_hidden(one)], (*folders, name))
 
     def require_packing(self, path: str, kind: str, packings: set[str | None]) -> None:
         """Refuse what this Spark cannot unpack.
@@ -189,7 +189,8 @@ class HadoopFiles:
         return self.jvm.org.apache.hadoop.fs.Path(path)
 
 
-def _is_hidden(name: str) -> bool:
+def is_hidden(name: str) -> bool:
+    """Whether a file or folder of that name is passed over by Spark where a folder is read."""
     return name.startswith(".") or (name.startswith("_") and "=" not in name)
 
 

@@ -20,7 +20,7 @@ from dataclasses import field, replace
 from typing import Any
 
 from nearsame.dataclass import dataclass
-from nearsame.engines.spark.files import AS_IT_IS, HadoopFiles, mishaps
+from nearsame.engines.spark.files import AS_IT_IS, HadoopFiles, is_hidden, mishaps
 from nearsame.engines.spark.footers import Footers
 from nearsame.engines.spark.forms import (
     DELIMITERS,
@@ -34,8 +34,9 @@ from nearsame.engines.spark.forms import (
     name_of,
 )
 from nearsame.engines.spark.places import as_name, as_pattern, place_at
-from nearsame.errors import SourceError
+from nearsame.errors import ConfigError, SourceError
 from nearsame.files.formats import WHOLE
+from nearsame.files.inputs import NAMED_TWICE
 from nearsame.files.refused import require_no_output
 
 __all__ = ["UNREAD", "Given", "is_frame", "packed_files", "read"]
@@ -85,12 +86,14 @@ def read(
         torn: Addresses of packed files that break off, and why: they are left out.
 
     Raises:
+        ConfigError: A file is named twice.
         SourceError: One is a path that Spark cannot read.
     """
     frames = [Given("the DataFrame", source) for source in sources if is_frame(source)]
     together: dict[Form, list[str]] = defaultdict(list)
     files = HadoopFiles(session)
     broken: list[tuple[str, str]] = []
+    named: list[tuple[str, bool]] = []
     for path in (str(os.fspath(source)) for source in sources if not is_frame(source)):
         if _is_table(files, path):
             frames.append(Given(path, session.table(path)))
@@ -100,15 +103,29 @@ def read(
             message = f"{path}: to Spark ** means *, and leads to no folders below"
             raise SourceError(message, hint="Name the folder: all below it is read.")
         form = _form(files, path)
+        named += [(str(entry.getPath().toString()), not entry.isFile()) for entry in files.at(path)]
         schemas = files.footers(path, form) if form.kind in OWN_PACKING else files.whole(path, form, torn or {})
         broken += schemas.broken
         for common, paths in _by_columns(form, path, schemas).items():
             together[common] += paths
+    _require_once(named)
     if broken and (strict or not (together or frames)):
         file, reason = broken[0]
         raise SourceError(f"{file} cannot be read: {reason}", hint="Repair the file, or leave it out.")
     frames += [_loaded(session, form, paths, strict=strict) for form, paths in together.items()]
     return [replace(frames[0], broken=tuple(broken)), *frames[1:]] if frames else frames
+
+
+def _require_once(named: list[tuple[str, bool]]) -> None:
+    """Refuse files and folders (told by True) of which one is named twice, or lies in another."""
+    folders = {address for address, is_folder in named if is_folder}
+    before = set[str]()
+    for address, _ in named:
+        ways = (address[:at] for at, letter in enumerate(address) if letter == "/")
+        inside = (address[len(way) + 1 :].split("/") for way in ways if way in folders)
+        if address in before or any(not any(map(is_hidden, names)) for names in inside):
+            raise ConfigError(f"{as_name(_LOCAL.sub('/', address))} is named twice", hint=NAMED_TWICE)
+        before.add(address)
 
 
 def packed_files(session: Any, sources: Sequence[Any]) -> tuple[list[str], Any]:
