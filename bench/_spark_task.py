@@ -4,7 +4,7 @@
    the large one is: not counted.
 2. Bytes of shuffles and seconds of tasks are those of Spark's own status store, of the jobs of the measured run alone.
 3. `few_rows` is what the engine holds for few enough to be sent to all workers.
-4. MLlib is given the sets ready, nearsame the raw text.
+4. MLlib is given the sets ready; nearsame the raw text, or as `ready` the same sets.
 """
 
 import json
@@ -34,6 +34,7 @@ def main(task: dict[str, Any]) -> None:
         "dedup": dedup,
         "pairs": pairs,
         "mllib": mllib,
+        "ready": ready,
         "counts": counts,
         "sets": sets,
     }
@@ -41,9 +42,9 @@ def main(task: dict[str, Any]) -> None:
         module.FEW_ROWS = task.get("few_rows", corpus.FEW_ROWS)
     session = start(task) if task["engine"] != "local" else None
     one = work[task["what"]]
-    if task["what"] == "mllib":
-        for name in ("small", "file"):
-            task[name] = ready_vectors(session, task[name])
+    made = {"mllib": ready_vectors, "ready": ready_sets}.get(task["what"])
+    for name in ("small", "file") if made else ():
+        task[name] = made(session, task[name])
     if task["small"]:
         one(session, task["small"], {**task, "settings": {**task.get("settings", {}), "driver_bytes": 0}})
     before = stages(session)
@@ -123,6 +124,13 @@ def pairs(session: Any, file: str, task: dict[str, Any]) -> Answer:
     return _numbers(_arrow(found.pairs), "a_id", "b_id"), found.stats.record()
 
 
+def ready(session: Any, file: str, task: dict[str, Any]) -> Answer:
+    """All pairs of sets that are ready, as MLlib has them."""
+    frame = session.read.parquet(file)
+    found = ns.pairs(frame, method=method(task), features_column="items", audit=False, **engine(session, task))
+    return _numbers(_arrow(found.pairs), "a_id", "b_id"), found.stats.record()
+
+
 def sets(session: Any, file: str, task: dict[str, Any]) -> Answer:
     """All pairs of sets, with their similarities behind them."""
     extra, where = {"threads": 1}, file
@@ -152,17 +160,25 @@ def counts(session: Any, file: str, task: dict[str, Any]) -> Answer:
     return [], {"documents": found}
 
 
+def ready_sets(session: Any, file: str) -> str:
+    """The shingle sets of a corpus, in files beside it: made once, not measured."""
+    sets, target = f"{file}.sets", f"{file}.ready"
+    if not os.path.exists(target):  # noqa: PTH110  (paths are JSON's)
+        pq.write_table(shingle_sets(file), sets)
+        session.read.parquet(sets).where("size(items) > 0").repartition(FILES).write.parquet(target)
+    return target
+
+
 def ready_vectors(session: Any, file: str) -> str:
-    """The shingle sets of a corpus as MLlib wants them, as vectors in files beside it: made once, not measured."""
+    """The same as MLlib wants them, as vectors."""
     from pyspark.ml.linalg import SparseVector, VectorUDT  # noqa: PLC0415  (as above)
     from pyspark.sql import functions  # noqa: PLC0415  (likewise)
 
-    sets, target = f"{file}.sets", f"{file}.vectors"
-    if not os.path.exists(target):  # noqa: PTH110  (paths are JSON's)
-        pq.write_table(shingle_sets(file), sets)
+    target = f"{file}.vectors"
+    if not os.path.exists(target):  # noqa: PTH110  (as above)
         sparse = functions.udf(lambda items: SparseVector(PRIME, items, [1.0] * len(items)), VectorUDT())
-        frame = session.read.parquet(sets).where("size(items) > 0").select("id", sparse("items").alias("features"))
-        frame.repartition(FILES).write.parquet(target)
+        frame = session.read.parquet(ready_sets(session, file)).select("id", sparse("items").alias("features"))
+        frame.write.parquet(target)
     return target
 
 
