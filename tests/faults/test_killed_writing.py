@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from typing import Any
 
 import pyarrow.dataset
 import pytest
@@ -13,14 +14,15 @@ import pytest
 from nearsame.frames.writing import STATS, check_target, write_folder
 from tests import sparks
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.slow
 
 _DRIVER = """
 import os, signal, sys, time
 from pyspark.sql.functions import udf
-from nearsame.engines.spark.places import Place
+from nearsame.engines.spark.places import HadoopPlace
 from nearsame.frames.writing import write_folder
 from tests import sparks
+from tests.faults import test_killed_writing as killed_writing
 
 target, began, moment = sys.argv[1:]
 session = sparks.session()
@@ -31,7 +33,7 @@ def slowly(number):
         time.sleep(600)
     return number
 
-rename, moved = Place.move_to, []
+rename, moved = HadoopPlace.move_to, []
 
 def move_to(self, other):
     moved.append(other)
@@ -39,17 +41,22 @@ def move_to(self, other):
         os.kill(os.getpid(), signal.SIGKILL)
     rename(self, other)
 
-Place.move_to = move_to
+HadoopPlace.move_to = move_to
 frame = session.range(20, numPartitions=2).select(udf(slowly, "long")("id").alias("id"))
-write_folder(session, target, {"numbers": frame}, lambda kept: {"kept": kept.count()})
+write_folder(session, target, {"numbers": frame}, killed_writing.statistics)
 """
+
+
+def statistics(kept: Any) -> dict[str, Any]:
+    """As much as makes a folder one of ours."""
+    return {"documents": kept.count(), "kept": kept.count(), "recipe": {}}
 
 
 @pytest.mark.parametrize("moment", ["in a task", "between the renamings"])
 def test_a_killed_driver_leaves_the_former_answer(moment, spark, tmp_path):
     """It stands, or stands again before the next run writes."""
     target, began = tmp_path / "out", tmp_path / "began"
-    write_folder(spark, target, {"numbers": spark.range(10)}, lambda kept: {"kept": kept.count()})
+    write_folder(spark, target, {"numbers": spark.range(10)}, statistics)
     environment = {**os.environ, **sparks.environment()}
     child = subprocess.Popen([sys.executable, "-c", _DRIVER, target, began, moment], env=environment)
     while child.poll() is None and not began.exists():
@@ -57,6 +64,6 @@ def test_a_killed_driver_leaves_the_former_answer(moment, spark, tmp_path):
     child.kill()
     assert child.wait() == -signal.SIGKILL
     notes = check_target(spark, target, [], STATS, overwrite=True)
-    assert {"kept": 10} == json.loads((target / STATS).read_bytes())
+    assert 10 == json.loads((target / STATS).read_bytes())["kept"]
     assert 10 == pyarrow.dataset.dataset(target / "numbers").count_rows()
     assert any(".new was left by a run that was killed" in note for note in notes)

@@ -23,6 +23,7 @@ from nearsame.frames.pages import FOUND
 from nearsame.sources import Columns
 from nearsame.sources.columns import Chosen, choose, option_of
 from nearsame.sources.memory import in_memory
+from nearsame.sources.one_text import ONE_TEXT
 
 __all__ = [
     "ORDERED",
@@ -283,7 +284,7 @@ def require_one_choice(parts: Sequence[FramePart]) -> None:
             message = (
                 f"the text of {first.name} would be {first.chosen.text!r}, that of {part.name} {part.chosen.text!r}"
             )
-            raise ColumnError(message, hint="Rename one of them, or name a column that all have with --text-column.")
+            raise ColumnError(message, hint=ONE_TEXT)
 
 
 def widened(parts: Sequence[FramePart], columns: Columns) -> list[FramePart]:

@@ -29,6 +29,7 @@ from nearsame.outputs.steps import logged
 from nearsame.recipes.arguments import require_type, shown
 from nearsame.sources import Columns, Skipped, open_parts
 from nearsame.sources.base import Aside, apart
+from nearsame.sources.one_text import OneText
 from nearsame.sources.page_records import as_pages
 from nearsame.stages.texts.page_text import PageTexts, page_text
 
@@ -233,10 +234,12 @@ class Sourced:
         columns = self._names.columns
         parts = open_parts(several(self.source), columns=columns, strict=self._strict)
         refuse_idle(columns, pages=columns.html is not None or any(getattr(part, "pages", False) for part in parts))
+        one_text = OneText()
         with Sharing() as self._share:
             for part in parts:
                 self._part = part.name
                 for batch in part.read(columns, self._skip):
+                    one_text.require(batch, part.name)
                     for start in range(0, len(batch), BATCH_ROWS):
                         inputs = list(self._inputs(part.name, batch.slice(start, BATCH_ROWS)))
                         self.progress.add(len(inputs), sum(len(document.text or b"") for document in inputs))

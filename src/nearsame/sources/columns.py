@@ -24,6 +24,7 @@ from nearsame.schemas import BESIDE, CODES, ITEMS, ORDER, RECORDS, VECTORS
 from nearsame.sources.base import BATCH_BYTES, NOT_UTF8, Columns, Skip, Skipped
 from nearsame.sources.codes import Coding, code_lists
 from nearsame.sources.limits import longest, why_too_long
+from nearsame.sources.one_text import COLUMN, OF_TEXTS
 from nearsame.sources.tables import without_removed_rows
 
 __all__ = [
@@ -61,6 +62,7 @@ class Chosen(NamedTuple):
     vectors: str | None = None
     beside: tuple[str, ...] = ()
     codes: Coding | None = None
+    guessed: str | None = None  # the text, where nobody has named it
 
     @property
     def content(self) -> str | None:
@@ -96,16 +98,16 @@ def choose(columns: Columns, names: Sequence[str], strings: Collection[str], sou
             problem = "has no column" if name not in names else "has more than one column"
             raise ColumnError(f"{source} {problem} {name!r}", hint=_hint(option, names))
     identity = columns.id or ("id" if names.count("id") == 1 else None)
-    text = None
-    if columns.no_text is None:
-        text = columns.text or columns.html or _guess(columns, names, strings, source)
+    named = columns.text or columns.html
+    guessed = None if columns.no_text or named else _guess(columns, names, strings, source)
+    text = None if columns.no_text else named or guessed
     extras = tuple(name for name in columns.beside if names.count(name) == 1)
     coding = None if codes is None else Coding(codes, columns.bits, columns.decimal)
-    return Chosen(text, identity, order, columns.items, columns.vectors, extras, coding)
+    return Chosen(text, identity, order, columns.items, columns.vectors, extras, coding, guessed)
 
 
 def _guess(columns: Columns, names: Sequence[str], strings: Collection[str], source: str) -> str:
-    for name in ("text", "content"):
+    for name in OF_TEXTS:
         if names.count(name) == 1:
             return name
         if name in names:
@@ -171,8 +173,9 @@ def records(  # noqa: PLR0913, PLR0917  (what is read, from where, as what)
             codes, bad = code_lists(column[chosen.codes.name], chosen.codes, source, is_first=0 in all_places[:1])
         extras = {name: strings(column[name]) for name in chosen.beside}
         record_batch = assemble(
-            positions, ids, texts, orders=orders, items=items, vectors=vectors, codes=codes, beside=extras
-        )
+            positions, ids, texts, orders=orders, items=items, vectors=vectors, codes=codes, beside=extras,
+            guessed=chosen.guessed,
+        )  # fmt: skip
         if bad := _not_utf8(texts) if texts is not None else not_finite(vectors) if vectors is not None else bad:
             for row, reason in bad.items():
                 skip(Skipped(source, int(positions[row]), None, reason))
@@ -214,8 +217,9 @@ def assemble(  # noqa: PLR0913  (a column each)
     vectors: pa.Array | None = None,
     codes: pa.Array | None = None,
     beside: Mapping[str, pa.Array] | None = None,
+    guessed: str | None = None,
 ) -> pa.RecordBatch:
-    """A RECORDS batch from its columns."""
+    """A RECORDS batch from its columns; one that holds texts by a guess says which it was."""
     fields = [RECORDS.field("position"), RECORDS.field("id")]
     values = [numbers(positions), pa.nulls(len(positions), pa.string()) if ids is None else ids]
     content = (
@@ -223,7 +227,7 @@ def assemble(  # noqa: PLR0913  (a column each)
         (RECORDS.field("text"), texts),
     )  # fmt: skip
     field, column = next((pair for pair in content if pair[1] is not None), content[-1])
-    fields.append(field)
+    fields.append(field if guessed is None else field.with_metadata({COLUMN: guessed}))
     values.append(column)
     for mark, others in ((ORDER, orders or {}), (BESIDE, beside or {})):
         fields += [pa.field(name, column.type, metadata=mark) for name, column in others.items()]

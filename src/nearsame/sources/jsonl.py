@@ -337,6 +337,7 @@ def _fast(block: Block, plan: _Plan) -> pa.RecordBatch | None:
         vectors=vectors,
         codes=codes,
         beside={name: computing.cast(column[name], pa.string()) for name in chosen.beside},
+        guessed=chosen.guessed,
     )
 
 
@@ -366,6 +367,7 @@ def _slow(block: Block, good: Rows, plan: _Plan | None, skip: Skip, source: str)
         vectors=None if chosen.vectors is None else pa.array(vectors, VECTORS.field("vector").type),
         codes=None if chosen.codes is None else pa.array(codes, CODES.field("code").type),
         beside={name: pa.array(values, pa.string()) for name, values in zip(chosen.beside, strings, strict=True)},
+        guessed=chosen.guessed,
     )
 
 

@@ -26,6 +26,7 @@ from nearsame.sources.encoding_notes import encoding_notes
 from nearsame.sources.folder import TextFolder, alike
 from nearsame.sources.folder_keys import folder_names, folder_values, of_positions
 from nearsame.sources.limits import require_room
+from nearsame.sources.one_text import OneText
 from nearsame.sources.ordering import one_order
 from nearsame.sources.page_records import as_pages
 
@@ -53,6 +54,7 @@ class Reading:
     _origins: list[pa.RecordBatch] = field(default_factory=list)
     _orders: list[dict[str, pa.Array]] = field(default_factory=list)
     _beside: list[tuple[pa.Array, ...]] = field(default_factory=list)  # by batch, a column for each name
+    _text: OneText = field(default_factory=OneText)
     _vector: tuple[str, int] | None = None  # where the first vector is, and its length
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
@@ -227,6 +229,7 @@ class Reading:
 
     def _number(self, source: int, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Give the records their rows."""
+        self._text.require(batch, self.all_parts[source].name, against=source < len(self.against))
         batch, orders, beside = apart(batch)
         rows = numbers(np.arange(self.num_documents, self.num_documents + len(batch)))
         self.num_documents += len(batch)
