@@ -3,6 +3,7 @@
 import gc
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +13,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from nearsame.cli import main
+from nearsame.kernels import waiting
 from nearsame.kernels._jit import is_built
+from nearsame.outputs.progress import watched
 from tests.cli.commands import documents, write_jsonl
 
 HEAVY = {"altair", "asyncio", "fastapi", "fsspec", "pandas", "pydantic", "pyspark", "uvicorn"}
@@ -32,12 +35,12 @@ COMMANDS = {
     "verify": ["verify", "before"],
 }
 OURS = {  # at most so many modules of ours; each costs some .4 ms of every start
-    "dedup": 214,
-    "pairs": 214,
-    "compare": 166,
-    "plan": 55,
-    "explain": 146,
-    "index query": 208,
+    "dedup": 218,
+    "pairs": 218,
+    "compare": 168,
+    "plan": 56,
+    "explain": 147,
+    "index query": 212,
 }
 PROGRAM = """
 import dataclasses, json, sys
@@ -171,15 +174,35 @@ def test_a_run_loads_no_other_command_and_no_other_method(folder, tmp_path):
     assert set() == others & set(modules)
 
 
-@pytest.mark.parametrize("before", [False, True], ids=["first", "later"])
-def test_where_numba_compiles_the_first_run_says_so(before, tmp_path):
-    """In one line; as on a platform that no kernels were compiled ahead for."""
-    code = "from nearsame.outputs.progress import watched\nwith watched(): pass"
-    environment = {**os.environ, "NEARSAME_KERNELS": "jit", "NUMBA_CACHE_DIR": str(tmp_path)}
-    if before:
-        (tmp_path / "some.nbi").touch()
-    run = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
-    assert ([] if before else ["first run"]) == [line.partition(":")[0] for line in run.stderr.splitlines()]
+@pytest.mark.slow
+def test_where_numba_compiles_the_first_run_says_so(tmp_path):
+    """In one line, of whatever command; as on a platform that no kernels were compiled ahead for."""
+    environment = {**os.environ, "NEARSAME_KERNELS": "jit", "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    told = "first run: compiling for this processor takes up to half a minute more; the result is kept"
+    (tmp_path / "a.txt").write_text("A rose is a rose.")
+    for expected in ([told], []):
+        command = [sys.executable, "-m", "nearsame", "compare", tmp_path / "a.txt", tmp_path / "a.txt.txt"]
+        shutil.copy(tmp_path / "a.txt", tmp_path / "a.txt.txt")
+        run = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+        assert expected == run.stderr.splitlines()
+
+
+def test_whoever_watches_is_told_what_compiles(caplog, capsys, monkeypatch):
+    """The innermost who listens, and once; the log where nobody does."""
+    told = []
+    with waiting.telling(told.append), waiting.telling(lambda _: told.append("inner")):
+        monkeypatch.setattr(waiting, "_TOLD", [])
+        waiting.tell()
+        waiting.tell()
+    assert ["inner"] == told
+    caplog.set_level("INFO", "nearsame")
+    monkeypatch.setattr(waiting, "_TOLD", [])
+    waiting.tell()
+    assert [record.message.partition(":")[0] for record in caplog.records] == ["first run"]
+    monkeypatch.setattr(waiting, "_TOLD", [])
+    with watched(quiet=True):
+        waiting.tell()
+    assert "" == capsys.readouterr().err
 
 
 def test_who_calls_the_library_has_pandas_all_the_same(tmp_path):

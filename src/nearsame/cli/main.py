@@ -24,6 +24,7 @@ import click
 from nearsame._version import __version__
 from nearsame.cli import options
 from nearsame.errors import NearSameError, SourceError
+from nearsame.kernels.waiting import telling
 from nearsame.printable import printable
 
 __all__ = ["DONE", "INTERRUPTED", "UNREADABLE", "USER_ERROR", "commands", "main"]
@@ -86,7 +87,8 @@ class _Commands(options.Commands):
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; a reader of our output that has gone is not an error."""
         try:
-            return super().invoke(ctx)
+            with telling(lambda line: click.echo(line, err=True)):
+                return super().invoke(ctx)
         except BrokenPipeError:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # else Python's last flush complains
             raise click.exceptions.Exit(_BROKEN_PIPE) from None

@@ -8,7 +8,6 @@
 5. Arrays come back mapped from their files; batches come back one file at a time.
 """
 
-import fcntl
 import json
 import os
 import shutil
@@ -21,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from nearsame import machine
 from nearsame.dataclass import dataclass
 from nearsame.engines.space import mishaps, read_batches, write_batches
 from nearsame.errors import WorkdirError
@@ -270,13 +270,18 @@ def _told(row: list[Any]) -> str:
 def _locked(path: Path) -> IO[bytes]:
     lock = path.open("a+b")
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        machine.lock(lock.fileno(), wait=False)
     except BlockingIOError:
         lock.seek(0)
         owner = lock.read(32).decode("ascii", "replace").strip()
         lock.close()
         message = f"{path.parent} is in use by {f'process {owner}' if owner else 'another process'}"
         raise WorkdirError(message, hint="Wait for it, or name another folder.") from None
+    except OSError as error:
+        lock.close()
+        raise WorkdirError(
+            f"{path} cannot be locked: {error.strerror}", hint="Name a folder on another disk."
+        ) from error
     lock.truncate(0)
     lock.write(f"{os.getpid()}\n".encode())
     lock.flush()

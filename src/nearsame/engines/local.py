@@ -6,7 +6,6 @@
 3. Nothing here depends on the number of threads or the size of batches but time.
 """
 
-import os
 import threading
 import time
 from collections import Counter, defaultdict, deque
@@ -31,6 +30,7 @@ from nearsame.engines.meeting import apart, assemble, same_features, take_lists
 from nearsame.engines.sharing import Sharing
 from nearsame.engines.space import ALONE_BYTES, GROWTH, TABLE_BYTES, Space
 from nearsame.kernels.buckets import Meeting
+from nearsame.machine import num_processors
 
 __all__ = ["Flow", "Local"]
 
@@ -69,7 +69,7 @@ class Local:
     groups: Rows | None = None  # by row: documents of two groups neither equal each other nor meet
 
     def __post_init__(self) -> None:
-        self.threads = self.threads or len(os.sched_getaffinity(0))
+        self.threads = self.threads or num_processors()
         self._lock = threading.Lock()
         self._is_closed = False
         self._sharing = Sharing(self.threads)

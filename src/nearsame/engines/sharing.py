@@ -5,7 +5,6 @@
 2. While there is little to do, nothing is shared out: a worker has its price.
 """
 
-import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
@@ -17,6 +16,7 @@ from nearsame.arrow import held_bytes
 from nearsame.engines.base import SplitStage, Stage
 from nearsame.engines.processes import Ended, Process, workers
 from nearsame.engines.worker import each
+from nearsame.machine import num_processors
 
 __all__ = ["STARTING_BYTES", "Sharing"]
 
@@ -32,7 +32,7 @@ class Sharing:
     """At most so many workers at once, for the stages of one run; by default as many as there are processors."""
 
     def __init__(self, most: int = 0) -> None:
-        self._most = most or len(os.sched_getaffinity(0))
+        self._most = most or num_processors()
         self._bytes_left = STARTING_BYTES
         self._threads = ThreadPoolExecutor(self._most, "nearsame-worker")  # each has a worker while it needs one
         self._busy: set[Process] = set()

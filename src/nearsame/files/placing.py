@@ -10,7 +10,6 @@
 import contextlib
 import ctypes
 import errno
-import fcntl
 import os
 import re
 import shutil
@@ -18,6 +17,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import Self
+
+from nearsame import machine
 
 __all__ = ["Beside", "put_back", "sync", "to_disk"]
 
@@ -110,7 +111,7 @@ def _locked_home(place: Path) -> tuple[Path, int]:
             home.rmdir()
             raise
         with contextlib.suppress(OSError):  # some network file systems lock no folders
-            fcntl.flock(lock, fcntl.LOCK_EX)
+            machine.lock(lock)
         if home.is_dir():  # somebody may have taken it for one without an owner
             return home, lock
         os.close(lock)
@@ -126,7 +127,7 @@ def _owned(home: Path) -> Iterator[bool]:
         return
     try:
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            machine.lock(lock, wait=False)
         except OSError:
             yield False
         else:

@@ -17,7 +17,7 @@ from nearsame.errors import ConfigError
 from nearsame.kernels._built import Kernel, Word, WrittenDown, library
 
 __all__ = [
-    "blake2b_rounds", "is_built", "is_cold", "jit", "load32", "load64", "mulhi", "popcount", "store64",
+    "blake2b_rounds", "is_built", "jit", "load32", "load64", "mulhi", "popcount", "store64",
     "trailing_zeros",
 ]  # fmt: skip
 
@@ -34,11 +34,6 @@ if _WANTED == "built" and _LIBRARY is None:
 def is_built() -> bool:
     """Whether kernels were compiled ahead of this run."""
     return _LIBRARY is not None
-
-
-def is_cold() -> bool:
-    """Whether nothing has been compiled yet: the first run takes some ten seconds more."""
-    return _LIBRARY is None and not _IS_INTERPRETED and _numba.is_cold()
 
 
 def jit(function: Callable[..., Any]) -> Any:

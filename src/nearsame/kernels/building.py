@@ -26,6 +26,7 @@ from typing import Any
 from nearsame.errors import ConfigError
 from nearsame.kernels import _built
 from nearsame.kernels._linking import link
+from nearsame.machine import num_processors
 
 __all__ = ["LEVELS", "SIGNATURES", "best_level", "build", "can_build", "main"]
 
@@ -61,7 +62,7 @@ def build(levels: Sequence[str], folder: Path, signatures: Path = SIGNATURES, pr
     kernels: list[dict[str, Any]] = []
     for level in sorted(levels, key=list(LEVELS).index):
         start = time.monotonic()
-        code, entries = _compiled(level, lines, processes or len(os.sched_getaffinity(0)))
+        code, entries = _compiled(level, lines, processes or num_processors())
         file = f"{level}-{_built.digest(code)[:8]}.so"
         _write(folder / file, code)
         kernels.append(entries)

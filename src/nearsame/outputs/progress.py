@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from nearsame import clock
+from nearsame.kernels.waiting import telling
 from nearsame.outputs.steps import Lines
 
 __all__ = ["watched"]
@@ -26,11 +27,8 @@ def watched(*, quiet: bool = False, writes: bool = False) -> Iterator[clock.Prog
         progress = Live(writes=writes)
     else:
         progress = Lines(writes=writes)
-    from nearsame.kernels._jit import is_cold  # noqa: PLC0415  (the compiler, which a run needs anyway)
-
-    if is_cold():
-        progress.note("first run: compiling for this processor takes a few seconds more; the result is kept")
     try:
-        yield progress
+        with telling(progress.note):
+            yield progress
     finally:
         progress.end()

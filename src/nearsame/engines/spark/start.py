@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from nearsame.engines.spark.failures import LOG, cause_of, plain
 from nearsame.errors import ConfigError, EngineError, MissingExtraError
+from nearsame.machine import num_processors
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -145,7 +146,7 @@ def _cores(master: str) -> int:
     match = re.match(r"local\[(\d+)", master)
     if match:
         return int(match[1])
-    return len(os.sched_getaffinity(0)) if master.startswith("local[*") else 1
+    return num_processors() if master.startswith("local[*") else 1
 
 
 def _all_settings(master: str | None, given: dict[str, str]) -> dict[str, str]:
