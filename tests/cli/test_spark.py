@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import nearsame as ns
+from nearsame.cli import engine
 from nearsame.installation import install_command
 from tests import sparks
 
@@ -53,8 +54,6 @@ def command(*arguments: object, folder: Path) -> "subprocess.CompletedProcess[st
         (["--memory", "1GB"], "--memory"),
         (["--annotate"], "--annotate"),
         (["--copy"], "--copy"),
-        (["--url-rules", "rules.json"], "--url-rules"),
-        (["--up-to", "usual"], "--up-to"),
         (["--drop-unreadable"], "--drop-unreadable"),
     ],
 )
@@ -63,6 +62,23 @@ def test_what_is_for_one_machine_is_refused(options, named, source):
     done = run("dedup", source, "-o", "out", *SPARK, *options)
     assert 2 == done.exit_code
     assert done.stderr.startswith(f"error: {named} does nothing with --engine spark\nhint: ")
+
+
+@pytest.mark.parametrize("options", [["--url-rules", "rules.json"], ["--up-to", "usual"]])
+def test_what_is_of_layers_wants_them(options, source):
+    """With --use they work here, too."""
+    done = run("dedup", source, "-o", "out", *SPARK, *options)
+    assert (2, f"error: {options[0]} does nothing on Spark without --use") == (
+        done.exit_code,
+        done.stderr.splitlines()[0],
+    )
+
+
+def test_the_page_of_spark_names_all_that_is_of_one_machine(root):
+    """In one place."""
+    page = (root / "docs" / "spark.md").read_text("utf-8")
+    about = page.partition("### What is of one machine\n")[2].partition("\n## ")[0]
+    assert [] == [option for option in engine._ONE_MACHINE.values() if f"`{option}`" not in about]
 
 
 @pytest.mark.parametrize("name", ["dedup", "pairs"])

@@ -53,6 +53,10 @@ def check(given: Mapping[str, Any]) -> None:
         of_layers = _OF_LAYERS if given.get("use") else ()
         for name, option in _ONE_MACHINE.items():
             if _is_given(given.get(name)) and name not in of_layers:
+                if name in _OF_LAYERS:
+                    raise ConfigError(
+                        f"{option} does nothing on Spark without --use", hint="Add --use, or leave it out."
+                    )
                 hint = _INSTEAD.get(name, "Leave it out.")
                 raise ConfigError(f"{option} does nothing with --engine spark", hint=hint)
         if "-" in (*given["sources"], *given.get("against", ())):
