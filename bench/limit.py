@@ -1,7 +1,8 @@
 """The limit: `nearsame dedup` on a Parquet file against pyarrow, polars and DuckDB merely rewriting it, in one run.
 
 1. Whole processes, from start to exit, output on disk; rounds of all of them in turn; medians. The file to read is
-   in the system's cache. A small corpus goes before: where kernels were not built ahead they are compiled, in a cache of this run's own.
+   in the system's cache. A small corpus goes before: where kernels were not built ahead they are compiled then, in a
+   cache of this run's own.
 2. Each time stands beside its peak of memory and its correctness, by the slow method of truth.py.
 3. Beside it stands what one core answers without starting and writing (answering.py), of this corpus and of a real one.
 4. The run fails if the exact join missed a pair, removed one document too many, or one too few.
@@ -190,7 +191,8 @@ def remarks(small: dict[str, float], speed: int, answered: str) -> str:
     """What stands below the tables."""
     each = ", ".join(f"{method} {seconds:.1f} s" for method, seconds in small.items())
     return (
-        f"On {WARM_BYTES / 1e6:.0f} MB of the same, start included: {each}.\n\nThe exact join's answer on one core, reading included, without start and writing: {answered}. "
+        f"On {WARM_BYTES / 1e6:.0f} MB of the same, start included: {each}.\n\n"
+        f"The exact join's answer on one core, reading included, without start and writing: {answered}. "
         f"Word hashing alone: {speed} MB/s."
     )
 

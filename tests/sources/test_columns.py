@@ -33,7 +33,9 @@ def test_the_text_is_guessed(names: list[str], strings: list[str], chosen: str) 
 def test_id_and_order_are_not_the_text() -> None:
     """Of two string columns one may be spoken for."""
     columns = Columns(id="url", order=("date",))
-    assert Chosen("body", "url", ("date",)) == choose(columns, ["url", "date", "body"], ["url", "date", "body"], "a")
+    assert Chosen("body", "url", ("date",), guessed="body") == choose(
+        columns, ["url", "date", "body"], ["url", "date", "body"], "a"
+    )
 
 
 @pytest.mark.parametrize(("names", "strings"), [(["a", "b"], ["a", "b"]), (["n"], []), (["text", "text"], ["text"])])
