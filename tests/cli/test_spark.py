@@ -255,3 +255,20 @@ def test_a_file_that_is_cut_is_one_line_where_that_is_strict(tmp_path):
     assert 3 == done.returncode
     assert ["error", "hint"] == [line.split(":")[0] for line in done.stderr.splitlines()]
     assert "b.parquet cannot be read: " in done.stderr
+
+
+@pytest.mark.slow
+def test_the_job_of_the_examples_runs_by_spark_submit(source, tmp_path, root):
+    """From an environment with nothing in it but what finds Java and Python."""
+    sparks.require_java()
+    submit = Path(sys.executable).with_name("spark-submit")
+    settings = [f"--conf={name}={value}" for name, value in sparks.CONF.items()]
+    job = [root / "examples" / "spark_job.py", source, tmp_path / "out"]
+    kept = {name: os.environ[name] for name in ("PATH", "JAVA_HOME", "HOME") if name in os.environ}
+    environment = {**kept, "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_DIRS": str(tmp_path)}
+    command = [submit, "--master=local[2]", *settings, *job]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert 0 == done.returncode, done.stderr
+    stats = json.loads((tmp_path / "out" / "stats.json").read_bytes())
+    numbers = tuple(f"{stats[name]:,}" for name in ("documents", "removed", "kept"))
+    assert "{} documents, {} removed, {} kept".format(*numbers) == done.stdout.strip()

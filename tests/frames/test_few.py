@@ -118,3 +118,17 @@ def test_texts_that_cannot_be_read_are_told_and_stay(spark):
     assert any("6 texts are not UTF-8, or of more than 50 bytes" in note for note in found.stats.notes)
     with pytest.raises(ns.SourceError, match="6 texts are not UTF-8"):
         ns.dedup(frame, max_record=50, strict=True, engine=ns.Spark(spark))
+
+
+@pytest.mark.parametrize("driver_bytes", [None, pytest.param(0, marks=pytest.mark.slow)])
+def test_answers_show_themselves_in_notebooks(spark, driver_bytes):
+    """As one machine's do, with the same numbers; whichever way they were found."""
+    engine = ns.Spark(spark, **({} if driver_bytes is None else {"driver_bytes": driver_bytes}))
+    texts = [_START, f"{_START} again", _START, "x"]
+    rows = [{"id": name, "text": text} for name, text in zip("abcd", texts, strict=True)]
+    here, there = ns.dedup(rows, audit=False), ns.dedup(rows, engine=engine, audit=False)
+    for shown in (here._repr_html_(), there._repr_html_()):
+        assert '<div class="nearsame">' in shown
+        assert all(f"{number}</" in shown for number in (here.stats.documents, here.stats.kept, here.stats.removed))
+    pairs = ns.pairs(rows, engine=engine, audit=False)
+    assert f"<dt>pairs</dt><dd>{pairs.num_pairs}</dd>" in pairs._repr_html_()

@@ -11,7 +11,7 @@ from nearsame.engines.spark import stored as stored_module
 from nearsame.engines.spark.places import place_at
 from nearsame.engines.spark.stored import Stored, stamps
 from nearsame.flow import pipeline
-from nearsame.frames import corpus
+from nearsame.frames import corpus, request
 from nearsame.frames.workdir import stored_steps
 from tests.sparks import with_damaged_footers
 
@@ -66,6 +66,27 @@ def test_after_a_driver_that_died_the_same_call_goes_on(spark, folder, monkeypat
     pq.write_table(pa.table({"id": ["x"], "text": ["y"]}), folder / "crawl" / "part-1.parquet")
     with pytest.raises(ns.WorkdirError, match=r"belongs to another run: .*part-1\.parquet was"):
         ns.dedup(source, engine=engine, workdir=workdir)
+
+
+def test_pairs_go_on_likewise(spark, folder, monkeypatch):
+    """What met is found again, and the pairs are those of a run that was not ended; they are no others' folder."""
+    engine, source, workdir = ns.Spark(spark, driver_bytes=0), str(folder / "crawl"), folder / "work"
+    expected = ns.pairs(source, engine=engine)
+    with monkeypatch.context() as dying:
+        dying.setattr(request, "listed", _never)
+        with pytest.raises(AssertionError):
+            ns.pairs(source, engine=engine, workdir=workdir)
+    with monkeypatch.context() as resumed:
+        resumed.setattr(corpus, "numbered", _never)
+        resumed.setattr(pipeline, "_meet", _never)
+        found = ns.pairs(source, engine=engine, workdir=workdir)
+    assert _listed(expected) == _listed(found) != []
+    with pytest.raises(ns.WorkdirError, match="belongs to another run"):
+        ns.dedup(source, engine=engine, workdir=workdir)
+
+
+def _listed(found):
+    return sorted((row["a_id"], row["b_id"], row["similarity"]) for row in found.pairs.collect())
 
 
 def test_a_work_directory_is_for_files(spark, folder):
