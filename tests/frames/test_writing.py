@@ -162,6 +162,27 @@ def test_what_a_killed_run_left_is_put_right_or_named(spark, tmp_path):
     assert f"{tmp_path}/.out.0123abcd.new was left by a run that was killed: delete it" in note
 
 
+@pytest.mark.parametrize("is_copied", [True, False])
+def test_what_a_store_had_half_copied_gives_way_to_the_former_answer(spark, tmp_path, monkeypatch, *, is_copied):
+    """Where renaming copies; elsewhere such a folder is somebody's own, and nothing is moved."""
+    monkeypatch.setattr(HadoopPlace, "is_copied", is_copied)
+    written(spark, tmp_path / "out")
+    (tmp_path / "out").rename(tmp_path / ".out.0123abcd.old")
+    (tmp_path / "out" / "numbers").mkdir(parents=True)
+    (tmp_path / "out" / "numbers" / "part-0.parquet").write_bytes(b"some of it")
+    if not is_copied:
+        with pytest.raises(OutputError, match="is not empty, and was not written by nearsame"):
+            check_target(spark, tmp_path / "out", [], STATS, overwrite=True)
+        return
+    back, left = check_target(spark, tmp_path / "out", [], STATS, overwrite=True)
+    assert "is back in its place" in back
+    assert {**RUN, "kept": 10} == json.loads((tmp_path / "out" / STATS).read_bytes())
+    (aside,) = tmp_path.glob(".out.*.new")
+    assert aside.name in left
+    assert b"some of it" == (aside / "numbers" / "part-0.parquet").read_bytes()
+    assert [left] == check_target(spark, tmp_path / "out", [], STATS, overwrite=True)
+
+
 @pytest.mark.parametrize("name", ["a b", "a%20b", "a[1]", "a{b,c}", "ä", "numbers"])
 def test_a_folder_may_have_any_name(name, spark, tmp_path):
     """What patterns and addresses make of such signs is no matter; nor that a folder in it has the same."""

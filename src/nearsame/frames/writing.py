@@ -63,7 +63,7 @@ def check_target(  # noqa: PLR0913  (what is read, by name and by file; what is 
     place = place_at(session, target)
     for source in (*sources, *roots):
         require_apart(session, place, target, source)
-    notes = mended(place)
+    notes = mended(place, lambda folder: is_mark(mark, partial(_read, folder)))
     if place.local is not None:
         require_place(place.local, overwrite=overwrite, mark=mark)
     elif place.exists():

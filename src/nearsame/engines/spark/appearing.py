@@ -5,13 +5,13 @@
 2. Whatever ends the writing, the former answer stands, and the hidden folder is deleted.
 3. A process that is killed cannot clean up: the next one puts a former answer that was set aside back into its place,
    and names what else is left over.
-4. Where a store renames by copying (S3), the copying is not one step: a process that is killed in it leaves a part of
-   the new answer, and both answers whole beside it.
+4. Where a store renames by copying (S3), that is not one step: a process that is killed in it leaves a part of the new
+   answer, and both answers whole beside it. The next one sets the part aside, and puts the former answer back.
 """
 
 import re
 import secrets
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -91,12 +91,21 @@ def _clear(place: HadoopPlace) -> None:
         place.delete()
 
 
-def mended(place: HadoopPlace) -> list[str]:
-    """What to say of leftovers beside a place; a former answer that a killed process had set aside stands again."""
+def mended(place: HadoopPlace, is_whole: Callable[[HadoopPlace], bool]) -> list[str]:
+    """What to say of leftovers beside a place; a former answer that a killed process had set aside stands again.
+
+    Args:
+        place: Where an answer is to be written.
+        is_whole: Whether a folder is an answer that was written to its end.
+    """
     hidden = ((name, _HIDDEN.fullmatch(name)) for name in place.parent().names())
     left = [name for name, match in hidden if match is not None and match[1] == place.name]
     olds = [name for name in left if name.endswith(_OLD)]
     notes = []
+    if olds and place.is_copied and place.exists() and not is_whole(place) and is_whole(place.beside(olds[-1])):
+        aside = unseen(place)
+        place.move_to(aside)
+        left.append(aside.name)
     if olds and not place.exists():
         left.remove(olds[-1])
         place.beside(olds[-1]).move_to(place)

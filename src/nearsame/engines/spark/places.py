@@ -22,6 +22,7 @@ __all__ = ["HadoopPlace", "as_name", "as_pattern", "matches", "place_at", "place
 _GLOB = re.compile(r"([\][{}*?\\])")
 _ONE_STORE = {"s3n": "s3a", "s3": "s3a"}  # names of one store
 _PORTS = {"hdfs": 8020}
+_COPYING = {"s3a", "gs", "oss", "cosn", "obs", "swift", "wasb", "wasbs"}  # stores of objects, that know no folders
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,6 +64,11 @@ class HadoopPlace:
         port = uri.getPort() if uri.getPort() >= 0 else _PORTS.get(scheme, -1)
         host = str(uri.getHost() or uri.getAuthority() or "").lower()
         return scheme, f"{host}:{port}", str(uri.getPath()).rstrip("/")
+
+    @property
+    def is_copied(self) -> bool:
+        """Whether the store renames a folder by copying what is in it, which is not one step."""
+        return self.key[0] in _COPYING
 
     def _mounted(self) -> Any:
         """The path in the file system that is mounted there, where one is."""
