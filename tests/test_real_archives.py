@@ -75,6 +75,7 @@ def test_plain_and_packed_archives_hold_the_same_documents(data_dir: Path) -> No
     assert 0 < len(texts[0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("use", ["url,redirect,canonical,revisit,digest,text", "url", "revisit,digest"])
 def test_layers_of_archives_hold(data_dir: Path, tmp_path: Path, use: str) -> None:
     """Whatever a layer removes: `verify` reads sources and copies again, and kept/ has what the statistics say."""

@@ -368,6 +368,7 @@ def test_it_prints_dark_on_white_and_whole(opened):
     assert 0 == opened.locator("input:visible, .judge:visible, #query-help:visible").count()
 
 
+@pytest.mark.slow
 def test_no_name_makes_a_page_wider_than_the_screen(page, tmp_path):
     """Ids, benchmarks and sources of 200 letters, on every kind of page, with all that folds open."""
     name = "x" * 200

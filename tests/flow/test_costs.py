@@ -117,6 +117,7 @@ def test_the_quicker_method_is_named_with_what_it_costs_and_finds_of_a_sample() 
     assert int(comparisons.replace(",", "")) == pytest.approx(near.stats.compared, rel=0.25)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("_sparing")
 def test_cosine_names_minhash_confirmed_by_it(monkeypatch: Any) -> None:
     """Which finds the pairs: a cosine of c is a Jaccard similarity of c² at least."""

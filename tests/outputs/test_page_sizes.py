@@ -22,6 +22,7 @@ LEAKS = {  # an item of each kind
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LEAKS)
 def test_a_page_of_leaks_stays_within_3_mb(name, tmp_path):
     """Both passages of some of the items, with their ids; some of them at least have their texts."""
@@ -33,6 +34,7 @@ def test_a_page_of_leaks_stays_within_3_mb(name, tmp_path):
     assert page.count("<mark") >= min(len(items), 20)
 
 
+@pytest.mark.slow
 def test_a_page_of_leaks_has_the_benchmarks_and_sources_of_most_items(tmp_path):
     """Of very many, with names as long as they can be; it says how many there are more."""
     name = "<" * 190

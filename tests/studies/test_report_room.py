@@ -68,6 +68,7 @@ def test_a_page_stays_within_3_mb(name, tmp_path):
         assert max(with_texts) > high - (high - low) / 4
 
 
+@pytest.mark.slow
 def test_settings_take_no_room_from_texts(tmp_path):
     """Of 50,000 decisions a page says how many there are, and of ids that no document has how they begin."""
     documents = copies(20, 3, 50)
@@ -109,6 +110,7 @@ def test_what_a_page_leaves_out_stands_beside_it(tmp_path):
     assert "1 long id is cut." in report_page(ns.report(ns.dedup(many()[:4], method=method)))
 
 
+@pytest.mark.slow
 def test_a_command_names_where_all_pairs_are(tmp_path, monkeypatch):
     """What it writes anyway, or else a file beside the page, which is refused before the run where it is there."""
     monkeypatch.chdir(tmp_path)
