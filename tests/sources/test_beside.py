@@ -72,7 +72,9 @@ def test_a_key_of_later_lines_comes_along(tmp_path: Path) -> None:
 
 def test_what_stands_beside_changes_nothing_in_how_the_text_is_found() -> None:
     """The column of texts is the same with it and without."""
-    assert Chosen("text", None, beside=("url",), guessed="text") == choose(_COLUMNS, ["url", "text"], ["url", "text"], "a")
+    assert Chosen("text", None, beside=("url",), guessed="text") == choose(
+        _COLUMNS, ["url", "text"], ["url", "text"], "a"
+    )
     assert "url" == choose(_COLUMNS, ["url"], ["url"], "a").text
 
 
