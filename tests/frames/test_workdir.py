@@ -34,6 +34,18 @@ def _never(*_args, **_kwargs):
     raise AssertionError("computed again")
 
 
+def _resumed(ask, monkeypatch, module, function):
+    """What a call gives after one that died in a function; whatever was finished before that is not computed again."""
+    with monkeypatch.context() as dying:
+        dying.setattr(module, function, _never)
+        with pytest.raises(AssertionError):
+            ask()
+    with monkeypatch.context() as resumed:
+        resumed.setattr(corpus, "numbered", _never)
+        resumed.setattr(pipeline, "_meet", _never)
+        return ask()
+
+
 def _removed(found):
     return sorted((row["id"], row["witness_id"], row["similarity"]) for row in found.removals.collect())
 
@@ -42,14 +54,7 @@ def test_after_a_driver_that_died_the_same_call_goes_on(spark, folder, monkeypat
     """Nothing that was finished is computed again, but what has lost a part; the answer is the same."""
     engine, source, workdir = ns.Spark(spark, driver_bytes=0), str(folder / "crawl"), folder / "work"
     expected = ns.dedup(source, engine=engine)
-    with monkeypatch.context() as dying:
-        dying.setattr(pipeline, "decide", _never)
-        with pytest.raises(AssertionError):
-            ns.dedup(source, engine=engine, workdir=workdir)
-    with monkeypatch.context() as resumed:
-        resumed.setattr(corpus, "numbered", _never)
-        resumed.setattr(pipeline, "_meet", _never)
-        found = ns.dedup(source, engine=engine, workdir=workdir)
+    found = _resumed(lambda: ns.dedup(source, engine=engine, workdir=workdir), monkeypatch, pipeline, "decide")
     assert _removed(expected) == _removed(found) != []
     for name in ("removed", "keys", "meeting", "features"):
         assert getattr(expected.stats, name) == getattr(found.stats, name), name
@@ -72,14 +77,7 @@ def test_pairs_go_on_likewise(spark, folder, monkeypatch):
     """What met is found again, and the pairs are those of a run that was not ended; they are no others' folder."""
     engine, source, workdir = ns.Spark(spark, driver_bytes=0), str(folder / "crawl"), folder / "work"
     expected = ns.pairs(source, engine=engine)
-    with monkeypatch.context() as dying:
-        dying.setattr(request, "listed", _never)
-        with pytest.raises(AssertionError):
-            ns.pairs(source, engine=engine, workdir=workdir)
-    with monkeypatch.context() as resumed:
-        resumed.setattr(corpus, "numbered", _never)
-        resumed.setattr(pipeline, "_meet", _never)
-        found = ns.pairs(source, engine=engine, workdir=workdir)
+    found = _resumed(lambda: ns.pairs(source, engine=engine, workdir=workdir), monkeypatch, request, "listed")
     assert _listed(expected) == _listed(found) != []
     with pytest.raises(ns.WorkdirError, match="belongs to another run"):
         ns.dedup(source, engine=engine, workdir=workdir)

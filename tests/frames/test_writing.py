@@ -183,6 +183,18 @@ def test_what_a_store_had_half_copied_gives_way_to_the_former_answer(spark, tmp_
     assert [left] == check_target(spark, tmp_path / "out", [], STATS, overwrite=True)
 
 
+def test_somebody_s_own_folder_stays_where_a_former_answer_was(spark, tmp_path, monkeypatch):
+    """It has what no answer has; it is not taken for a half copied one, nor replaced."""
+    monkeypatch.setattr(HadoopPlace, "is_copied", True)
+    written(spark, tmp_path / "out")
+    (tmp_path / "out").rename(tmp_path / ".out.0123abcd.old")
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "notes.txt").write_text("mine")
+    with pytest.raises(OutputError, match="is not empty, and was not written by nearsame"):
+        check_target(spark, tmp_path / "out", [], STATS, overwrite=True)
+    assert "mine" == (tmp_path / "out" / "notes.txt").read_text()
+
+
 @pytest.mark.parametrize("name", ["a b", "a%20b", "a[1]", "a{b,c}", "ä", "numbers"])
 def test_a_folder_may_have_any_name(name, spark, tmp_path):
     """What patterns and addresses make of such signs is no matter; nor that a folder in it has the same."""

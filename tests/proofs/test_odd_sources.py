@@ -204,9 +204,5 @@ def test_text_files_of_one_folder_given_as_two_patterns_are_told_apart(
     found = ns.dedup(one if is_against else (one, other), against=other if is_against else None, keep=keep)
     found.write(tmp_path / "out")
     assert [] == _told(tmp_path / "out")
-    assert {str(tmp_path), f"{tmp_path}/"} == {row["source"] for row in _listed(tmp_path / "out")}
-
-
-def _listed(home: Path) -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = pq.read_table(home / "sources.parquet").to_pylist()
-    return rows
+    sources = pq.read_table(tmp_path / "out" / "sources.parquet").column("source")
+    assert {str(tmp_path), f"{tmp_path}/"} == set(sources.to_pylist())

@@ -31,6 +31,7 @@ _ONE_MACHINE = {
 }
 _OF_LAYERS = ("url_rules", "up_to")  # which Spark has, too
 _INSTEAD = {
+    **dict.fromkeys(_OF_LAYERS, "Add --use, or leave it out."),
     "threads": "Choose with --master, as in local[4].",
     "memory": "Set --conf spark.driver.memory=4g, or spark.executor.memory on a cluster.",
 }
@@ -53,12 +54,9 @@ def check(given: Mapping[str, Any]) -> None:
         of_layers = _OF_LAYERS if given.get("use") else ()
         for name, option in _ONE_MACHINE.items():
             if _is_given(given.get(name)) and name not in of_layers:
-                if name in _OF_LAYERS:
-                    raise ConfigError(
-                        f"{option} does nothing on Spark without --use", hint="Add --use, or leave it out."
-                    )
+                where = "on Spark without --use" if name in _OF_LAYERS else "with --engine spark"
                 hint = _INSTEAD.get(name, "Leave it out.")
-                raise ConfigError(f"{option} does nothing with --engine spark", hint=hint)
+                raise ConfigError(f"{option} does nothing {where}", hint=hint)
         if "-" in (*given["sources"], *given.get("against", ())):
             raise ConfigError("Spark cannot read standard input", hint="Write it to a file that all executors see.")
         return

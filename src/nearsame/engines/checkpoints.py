@@ -8,6 +8,7 @@
 5. Arrays come back mapped from their files; batches come back one file at a time.
 """
 
+import fcntl
 import json
 import os
 import shutil
@@ -20,7 +21,6 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from nearsame import machine
 from nearsame.dataclass import dataclass
 from nearsame.engines.space import mishaps, read_batches, write_batches
 from nearsame.errors import WorkdirError
@@ -270,7 +270,7 @@ def _told(row: list[Any]) -> str:
 def _locked(path: Path) -> IO[bytes]:
     lock = path.open("a+b")
     try:
-        machine.lock(lock.fileno(), wait=False)
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         lock.seek(0)
         owner = lock.read(32).decode("ascii", "replace").strip()

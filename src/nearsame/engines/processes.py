@@ -8,6 +8,7 @@
 
 import atexit
 import contextlib
+import fcntl
 import os
 import pickle
 import select
@@ -50,9 +51,7 @@ class Process:
         self.was_killed = False
         for pipe in (self._input, self._output):
             assert pipe is not None  # noqa: S101  (both were asked for)
-            with contextlib.suppress(ImportError, AttributeError, OSError):  # larger ones, where the system has them
-                import fcntl  # noqa: PLC0415  (likewise)
-
+            with contextlib.suppress(AttributeError, OSError):  # larger ones, where the system has them
                 fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
         _LIVING.add(self)
 

@@ -10,6 +10,7 @@
 import contextlib
 import ctypes
 import errno
+import fcntl
 import os
 import re
 import shutil
@@ -17,8 +18,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import Self
-
-from nearsame import machine
 
 __all__ = ["Beside", "put_back", "sync", "to_disk"]
 
@@ -111,7 +110,7 @@ def _locked_home(place: Path) -> tuple[Path, int]:
             home.rmdir()
             raise
         with contextlib.suppress(OSError):  # some network file systems lock no folders
-            machine.lock(lock)
+            fcntl.flock(lock, fcntl.LOCK_EX)
         if home.is_dir():  # somebody may have taken it for one without an owner
             return home, lock
         os.close(lock)
@@ -127,7 +126,7 @@ def _owned(home: Path) -> Iterator[bool]:
         return
     try:
         try:
-            machine.lock(lock, wait=False)
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             yield False
         else:

@@ -23,7 +23,7 @@ from nearsame.frames.pages import FOUND
 from nearsame.sources import Columns
 from nearsame.sources.columns import Chosen, choose, option_of
 from nearsame.sources.memory import in_memory
-from nearsame.sources.one_text import ONE_TEXT
+from nearsame.sources.one_text import apart
 
 __all__ = [
     "ORDERED",
@@ -281,10 +281,7 @@ def require_one_choice(parts: Sequence[FramePart]) -> None:
     first = parts[0]
     for part in parts[1:]:
         if part.chosen.text != first.chosen.text:
-            message = (
-                f"the text of {first.name} would be {first.chosen.text!r}, that of {part.name} {part.chosen.text!r}"
-            )
-            raise ColumnError(message, hint=ONE_TEXT)
+            raise apart(first.name, first.chosen.text, part.name, part.chosen.text)
 
 
 def widened(parts: Sequence[FramePart], columns: Columns) -> list[FramePart]:

@@ -20,7 +20,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from nearsame.errors import MissingExtraError, OutputError
-from nearsame.machine import user
 
 __all__ = ["blake2b_rounds", "jit", "load32", "load64", "mulhi", "popcount", "store64", "trailing_zeros"]
 
@@ -36,7 +35,7 @@ def _cache_dir() -> str:
 def _base() -> Path:
     """The user's cache, or where there is none to write to, a folder of the user's own among temporary files."""
     base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")  # noqa: PTH111  (without a home Path raises)
-    temporary = Path(os.environ.get("TMPDIR") or "/tmp") / f"nearsame-{user()}"  # noqa: S108  (owned, see below)
+    temporary = Path(os.environ.get("TMPDIR") or "/tmp") / f"nearsame-{os.getuid()}"  # noqa: S108  (owned, see below)
     for place in (Path(base) / "nearsame", temporary):
         try:
             place.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -53,16 +52,13 @@ def _base() -> Path:
 
 def _is_ours(folder: Path) -> bool:
     """Whether nobody else can write to it, nor exchange it or a folder or link that leads to it."""
-    me = user()
-    if me is None:  # there folders have no such owners, and a user's own is the user's
-        return True
-    trusted = {me, 0, Path("/").stat().st_uid}  # in a container the owner of / may have another number
+    trusted = {os.getuid(), 0, Path("/").stat().st_uid}  # in a container the owner of / may have another number
     for info in _steps(folder):
         is_open = info.st_mode & stat.S_IWOTH and not info.st_mode & stat.S_ISVTX and not stat.S_ISLNK(info.st_mode)
         if is_open or info.st_uid not in trusted:
             return False
     last = folder.stat()
-    return last.st_uid == me and not last.st_mode & (stat.S_IWOTH | stat.S_IWGRP)
+    return last.st_uid == os.getuid() and not last.st_mode & (stat.S_IWOTH | stat.S_IWGRP)
 
 
 def _steps(path: Path) -> Iterator[os.stat_result]:

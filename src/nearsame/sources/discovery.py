@@ -116,7 +116,8 @@ def open_parts(  # noqa: PLR0913  (what, and how each kind of it is taken)
     for source in _texts_together(sources, wanted):
         if isinstance(source, _Listing):
             listing = _with_columns(source, columns)
-            _require_once(listing, named)
+            if len(sources) > 1:  # a folder or a pattern names no file twice
+                _require_once(listing, named)
             opened += _parts_of(listing, columns, strict=strict)
             passed_over += listing.passed_over
         elif isinstance(source, str):

@@ -4,11 +4,10 @@ import pyarrow as pa
 
 from nearsame.errors import ColumnError
 
-__all__ = ["COLUMN", "OF_TEXTS", "ONE_TEXT", "OneText"]
+__all__ = ["COLUMN", "OF_TEXTS", "OneText", "apart"]
 
 OF_TEXTS = ("text", "content")  # hold texts, however those of other sources are called
 COLUMN = b"column"  # what a field of RECORDS says: the name of the column that was guessed to hold the texts
-ONE_TEXT = "Rename one of them, leave files without texts out, or name a column that all have with --text-column."
 _CONTENT = 2  # behind position and id stands what a document is made of
 
 
@@ -32,5 +31,10 @@ class OneText:
             return
         known, first = self._first.setdefault(against, (name, source))
         if name != known and not {name, known} <= set(OF_TEXTS):
-            message = f"the text of {first} would be {known!r}, that of {source} {name!r}"
-            raise ColumnError(message, hint=ONE_TEXT)
+            raise apart(first, known, source, name)
+
+
+def apart(first: str, known: str | None, source: str, name: str | None) -> ColumnError:
+    """What to say of two sources whose texts would be in columns of two names."""
+    hint = "Rename one of them, leave files without texts out, or name a column that all have with --text-column."
+    return ColumnError(f"the text of {first} would be {known!r}, that of {source} {name!r}", hint=hint)

@@ -8,6 +8,7 @@
 """
 
 import contextlib
+import fcntl
 import getpass
 import os
 import re
@@ -16,7 +17,6 @@ from dataclasses import field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from nearsame import machine
 from nearsame.answers.doubts import Undecided
 from nearsame.dataclass import dataclass
 from nearsame.errors import NearSameError, OutputError, SourceError
@@ -150,7 +150,7 @@ class DecisionLog:
             file = os.open(self.path, os.O_RDWR | os.O_APPEND | flags, 0o666)
             try:
                 with contextlib.suppress(OSError):  # some network file systems have no locks
-                    machine.lock(file)
+                    fcntl.flock(file, fcntl.LOCK_EX)
                 self._look(file)
                 yield file
             finally:

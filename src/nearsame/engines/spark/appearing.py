@@ -11,7 +11,7 @@
 
 import re
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -91,6 +91,12 @@ def _clear(place: HadoopPlace) -> None:
         place.delete()
 
 
+def _is_half_copied(place: HadoopPlace, others: Sequence[HadoopPlace]) -> bool:
+    """Whether what stands there may be a part of one of these; if not, it is somebody's own."""
+    names = set(place.names()) if place.is_copied else set()
+    return bool(names) and any(names <= set(other.names()) for other in others)
+
+
 def mended(place: HadoopPlace, is_whole: Callable[[HadoopPlace], bool]) -> list[str]:
     """What to say of leftovers beside a place; a former answer that a killed process had set aside stands again.
 
@@ -102,7 +108,8 @@ def mended(place: HadoopPlace, is_whole: Callable[[HadoopPlace], bool]) -> list[
     left = [name for name, match in hidden if match is not None and match[1] == place.name]
     olds = [name for name in left if name.endswith(_OLD)]
     notes = []
-    if olds and place.is_copied and place.exists() and not is_whole(place) and is_whole(place.beside(olds[-1])):
+    others = [place.beside(name) for name in left]
+    if olds and is_whole(place.beside(olds[-1])) and not is_whole(place) and _is_half_copied(place, others):
         aside = unseen(place)
         place.move_to(aside)
         left.append(aside.name)

@@ -102,8 +102,9 @@ def read(
         if "**" in path:
             message = f"{path}: to Spark ** means *, and leads to no folders below"
             raise SourceError(message, hint="Name the folder: all below it is read.")
-        form = _form(files, path)
-        named += [(str(entry.getPath().toString()), not entry.isFile()) for entry in files.at(path)]
+        entries = files.at(path)
+        form = _form(files, path, entries)
+        named += [(str(entry.getPath().toString()), not entry.isFile()) for entry in entries]
         schemas = files.footers(path, form) if form.kind in OWN_PACKING else files.whole(path, form, torn or {})
         broken += schemas.broken
         for common, paths in _by_columns(form, path, schemas).items():
@@ -133,7 +134,7 @@ def packed_files(session: Any, sources: Sequence[Any]) -> tuple[list[str], Any]:
     files, found = HadoopFiles(session), []
     for path in (str(os.fspath(source)) for source in sources if not is_frame(source)):
         path = files.literally(path)  # noqa: PLW2901  (the same one)
-        form = None if _is_table(files, path) else _form(files, path)
+        form = None if _is_table(files, path) else _form(files, path, files.at(path))
         if form is not None and form.is_packed:
             every = (str(file.path.toString()) for file in files.listed(path, form))
             found += [address for address in every if kind_of(name_of(address))[1] is not None]
@@ -217,13 +218,12 @@ def _roots(session: Any, paths: list[str]) -> dict[str, int]:
     return roots
 
 
-def _form(files: HadoopFiles, path: str) -> Form:
-    """How a path is read.
+def _form(files: HadoopFiles, path: str, entries: list[Any]) -> Form:
+    """How a path is read, that leads to some entries.
 
     Raises:
         SourceError: Its files have no known ending, or several, or are packed in a way that Spark cannot read.
     """
-    entries = files.at(path)
     if not entries:
         problem = "matches no file" if GLOB.intersection(path) else "does not exist"
         raise SourceError(f"{path} {problem}", hint="Check the path.")
