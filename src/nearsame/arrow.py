@@ -21,6 +21,7 @@ from nearsame.named import NamedTuple
 __all__ = [
     "NO_HASHES",
     "Bytes",
+    "Int32s",
     "Int64s",
     "Lists",
     "Mask",
@@ -44,6 +45,7 @@ __all__ = [
     "unsigned",
 ]
 
+Int32s = npt.NDArray[np.int32]
 Int64s = npt.NDArray[np.int64]
 UInt64s = npt.NDArray[np.uint64]
 Rows = Int64s  # numbers of documents or records

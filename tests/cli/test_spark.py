@@ -153,7 +153,7 @@ def test_without_its_packages_there_is_one_line(missing, said, source, tmp_path,
 
 
 def test_the_extra_brings_what_pyspark_needs_for_arrow():
-    """Its own extra for tables has pandas and Arrow; pandas of its own line too, below 3: pyspark knows no upper bound."""
+    """Its own extra for tables has pandas and Arrow; pandas has a line of its own: pyspark knows no upper bound."""
     needed = [line for line in metadata.requires("nearsame") if "extra == 'spark'" in line.replace('"', "'")]
     assert ["pandas", "pyspark[sql]"] == sorted(line.partition("<")[0].partition(">")[0] for line in needed)
 

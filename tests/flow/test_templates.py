@@ -1,13 +1,9 @@
 """Documents that differ and go by a template are told, with what keeps them; honest copies are not."""
 
-import numpy as np
-import pyarrow as pa
 import pytest
 
 import nearsame as ns
-from nearsame import schemas
 from nearsame.outputs.plans import plan_text
-from nearsame.stages.features.boilerplate import CountMany
 from tests.cli.commands import run, words, write_jsonl
 
 THRESHOLD = ns.Jaccard(threshold=0.4)
@@ -135,22 +131,3 @@ def test_real_collections_without_templates_are_not_told(data_dir) -> None:
     for name in ("react-native-docs", "redis-valkey-docs", "webis-copycat", "thaigov-th-sample"):
         path = str(next((data_dir / "docs").glob(f"{name}.docs.*")))
         assert () == ns.dedup(path, method=ns.Jaccard(threshold=0.55)).stats.notes
-
-
-def test_many_items_are_counted_as_one_would() -> None:
-    """Each document by its weight, whatever stands in which batch, and as views into a longer column."""
-    sets, weights = [[3, 5, 2**63 + 9], [5], [], [1, 5, 2**64 - 1]], np.array([2, 1, 7, 3])
-    wanted = np.array([3, 5, 7, 2**64 - 1], np.uint64)
-    values = pa.array(np.array([item for one in sets for item in one], np.uint64).view(np.int64))
-    sizes = np.array([len(one) for one in sets])
-    starts = np.cumsum(sizes) - sizes
-    columns = {name: pa.array(np.zeros(4, np.int64)) for name in schemas.FEATURES.names}
-    columns["row"] = pa.array(np.arange(4))
-    fold = CountMany(wanted, weights)
-    for items in (
-        pa.LargeListArray.from_arrays(pa.array(np.append(starts, sizes.sum())), values),
-        pa.LargeListViewArray.from_arrays(pa.array(starts), pa.array(sizes), values),
-    ):
-        batch = pa.RecordBatch.from_pydict({**columns, "items": items})
-        state = fold.add(fold.add(fold.start(), batch, 0, 2), batch, 1, 2)
-        assert [2, 6, 0, 3] == fold.merge(state, fold.start()).tolist()

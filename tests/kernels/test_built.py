@@ -1,5 +1,6 @@
 """Kernels that were compiled ahead: the same numbers as Numba's, and Numba's where nothing was built for a call."""
 
+import ast
 import gc
 import json
 import os
@@ -247,3 +248,31 @@ def test_addresses_are_told_quickly_only_where_that_is_right():
     assert [array.ctypes.data for array in arrays] == [_built._address(array) for array in arrays]
     told = _built._told_by(lambda _: 4096, _built._address_by_ctypes)
     assert [array.ctypes.data for array in arrays] == [told(array) for array in arrays]
+
+
+def test_each_kernel_that_others_call_is_compiled_ahead():
+    """By the imports: one that no test was seen to call would be compiled while somebody waits for it."""
+    seen = {line.split()[0] for line in building.SIGNATURES.read_text("ascii").splitlines()}
+    package = ROOT / "src" / "nearsame"
+    kernels = {
+        f"nearsame.kernels.{path.stem}.{node.name}"
+        for path in (package / "kernels").glob("*.py")
+        for node in ast.parse(path.read_text("utf-8")).body
+        if isinstance(node, ast.FunctionDef) and any("jit" in ast.dump(each) for each in node.decorator_list)
+    }
+    outside = [path for path in package.rglob("*.py") if path.parent.name != "kernels"]
+    called = {name for path in outside for name in _kernel_names(ast.parse(path.read_text("utf-8")))} & kernels
+    assert len(called) > 80
+    assert set() == called - seen
+
+
+def _kernel_names(module):
+    """What it takes from modules of kernels: `from nearsame.kernels.x import y`, and x.y of `from … import x`."""
+    modules = {}
+    for node in ast.walk(module):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("nearsame.kernels"):
+            for each in node.names:
+                modules[each.asname or each.name] = f"{node.module}.{each.name}"
+                yield f"{node.module}.{each.name}"
+        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in modules:
+            yield f"{modules[node.value.id]}.{node.attr}"

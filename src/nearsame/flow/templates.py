@@ -206,9 +206,9 @@ class _Trial:
     def of(cls, state: State[Arrays], pairs: _Pairs, times: float) -> "_Trial":
         """With everything counted."""
         weights = np.bincount(state.corpus.best, minlength=state.corpus.best.size)
-        from nearsame.stages.features.boilerplate import CountMany  # noqa: PLC0415  (where there is something to try)
+        from nearsame.stages.features.boilerplate import CountThese  # noqa: PLC0415  (where there is something to try)
 
-        counts = state.corpus.engine.fold(state.leaders, CountMany(pairs.items, weights)) * times
+        counts = state.corpus.engine.fold(state.leaders, CountThese(pairs.items, weights)) * times
         return cls(pairs, counts, times, float(state.method.least), state.method.measure)
 
     def parted(self, number: int) -> Mask:

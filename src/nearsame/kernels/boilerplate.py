@@ -119,10 +119,33 @@ def drop_items(items, starts, ends, digests, num_tokens, dropped, shift, bits, o
 
 
 @jit
-def count_these(items, starts, ends, weights, wanted, counts):
-    """Add weights[i] to counts[j] for each set i that has wanted[j]."""
+def count_these(items, starts, ends, weights, wanted, shift, firsts, low, high, counts):
+    """Add weights[i] to counts[j] for each set i that has wanted[j], low <= j < high.
+
+    Args:
+        items: uint64, ascending in each set.
+        starts: int64[n].
+        ends: int64[n].
+        weights: int64[n].
+        wanted: uint64, ascending.
+        shift: uint64; an item's slot is item >> shift.
+        firsts: int32, by slot: where in `wanted` its items begin; and how many are wanted, at the end.
+        low: the first of `wanted` that is counted.
+        high: the one behind the last.
+        counts: int64, as many as `wanted`; added to.
+    """
+    if low == high:
+        return
+    least, last = wanted[low], wanted[high - 1]
     for i in range(starts.size):
-        for j in range(wanted.size):
-            at = first_at_least(items, starts[i], ends[i], wanted[j])
-            if at < ends[i] and items[at] == wanted[j]:
-                counts[j] += weights[i]
+        for j in range(first_at_least(items, starts[i], ends[i], least), ends[i]):
+            x = items[j]
+            if x > last:
+                break
+            slot = np.int64(x >> shift)
+            begin, end = np.int64(firsts[slot]), np.int64(firsts[slot + 1])
+            if begin == end:
+                continue
+            at = first_at_least(wanted, begin, end, x)
+            if at < end and wanted[at] == x:
+                counts[at] += weights[i]

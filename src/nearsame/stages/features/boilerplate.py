@@ -23,12 +23,13 @@ from nearsame.kernels.boilerplate import Slots
 from nearsame.stages.features.tallies import NO_COUNTS, Counts, dealt, summed
 from nearsame.stages.features.weighted_sets import following
 
-__all__ = ["Boilerplate", "CountExactly", "CountMany", "CountThese", "WithoutBoilerplate", "shares"]
+__all__ = ["Boilerplate", "CountExactly", "CountThese", "WithoutBoilerplate", "shares"]
 
 _WAITING = 1 << 16  # items are sorted so many at a time, or as many as there are
 _ITEM_BYTES = 64  # hash and count, while they are sorted and merged
 _FILTER_BITS = 22  # half a megabyte: in cache
 _FILTER_SHIFT = np.uint64(64 - _FILTER_BITS)
+_FEWEST_SLOT_BITS, _MOST_SLOT_BITS = 6, 19  # 2 MB at most: in cache
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,7 +161,7 @@ class WithoutBoilerplate:
 
 @dataclass(frozen=True, eq=False)
 class CountThese:
-    """The fold that counts the documents that have each of a few items.
+    """The fold that counts the documents that have each of some items.
 
     Attributes:
         items: ascending.
@@ -170,42 +171,25 @@ class CountThese:
     items: arrow.UInt64s
     weights: arrow.Int64s
 
+    @cached_property
+    def _slots(self) -> tuple[np.uint64, arrow.Int32s]:
+        """How far an item is shifted to be a slot, and where in `items` each slot begins."""
+        bits = min(max(self.items.size.bit_length() + 2, _FEWEST_SLOT_BITS), _MOST_SLOT_BITS)
+        shift = np.uint64(64 - bits)
+        sizes = np.bincount((self.items >> shift).astype(np.int64), minlength=1 << bits)
+        return shift, arrow.frozen(np.concatenate(([0], np.cumsum(sizes))).astype(np.int32))
+
     def start(self) -> arrow.Int64s:
         """A zero for each item."""
         return np.zeros(self.items.size, np.int64)
 
-    def add(self, state: arrow.Int64s, batch: pa.RecordBatch, part: int, _: int) -> arrow.Int64s:
-        """Count a batch; there is too little to share out, so part 0 does it."""
-        if part == 0:
-            rows = arrow.frozen(self.weights[arrow.ints(batch.column("row"))])
-            kernel.count_these(*arrow.lists(batch.column("items")), rows, self.items, state)
+    def add(self, state: arrow.Int64s, batch: pa.RecordBatch, part: int, parts: int) -> arrow.Int64s:
+        """Count one part of the items in a batch of FEATURES; parts share a state, each has places of its own in it."""
+        low, high = part * self.items.size // parts, (part + 1) * self.items.size // parts
+        weights = arrow.frozen(self.weights[arrow.ints(batch.column("row"))])
+        kernel.count_these(*arrow.lists(batch.column("items")), weights, self.items, *self._slots, low, high, state)
         return state
 
     def merge(self, a: arrow.Int64s, b: arrow.Int64s) -> arrow.Int64s:
         """The documents that either state has counted, item by item."""
         return a + b
-
-
-class CountMany(CountThese):
-    """The same of many items: the fold that looks up each item of a document among those that are wanted."""
-
-    @cached_property
-    def _marked(self) -> npt.NDArray[np.bool_]:
-        """By the first bits of an item, whether one that is wanted begins so."""
-        marked = np.zeros(1 << _FILTER_BITS, np.bool_)
-        marked[self.items >> _FILTER_SHIFT] = True
-        return marked
-
-    def add(self, state: arrow.Int64s, batch: pa.RecordBatch, part: int, _: int) -> arrow.Int64s:
-        """Count a batch; parts share one state, so part 0 does it."""
-        if part:
-            return state
-        column = batch.column("items")
-        items = arrow.unsigned(arrow.ints(column.flatten()))
-        likely = np.flatnonzero(self._marked[items >> _FILTER_SHIFT])
-        places = np.searchsorted(self.items, items[likely])
-        places[places == self.items.size] = 0
-        is_one = self.items[places] == items[likely]
-        owners = np.repeat(self.weights[arrow.ints(batch.column("row"))], arrow.lists(column).sizes)
-        np.add.at(state, places[is_one], owners[likely[is_one]])
-        return state
