@@ -6,7 +6,9 @@
 2. `built` are kernels compiled ahead, `numba` those that Numba keeps in its cache; the first run with an empty cache
    stands below the table. Bytecode of Python was written before.
 3. Peers do the same job on the same file, each in an environment of its own (peers.py). Both sizes are made texts.
-4. Sizes are those of the files that pip lists, for nearsame and all that it depends on, and for each peer.
+4. A wheel is made, installed by pip into an environment of its own, and asked at once, from a folder to which nobody
+   may write and without HOME: what its first two runs take stands below the table, in seconds of the clock.
+5. Sizes are those of the files that pip lists, for nearsame and all that it depends on, and for each peer.
 """
 
 import argparse
@@ -164,6 +166,27 @@ def built(folder: Path) -> str:
     return f"Compiled ahead, by one process for each processor: {run.output.strip()}, {run.cpu_seconds:.0f} CPU s."
 
 
+def of_a_wheel(file: Path, folder: Path) -> str:
+    """What the first runs after `pip install` of a wheel take; that of the checkout's kernels, for this processor."""
+    home, pip = folder / "installed", ["-m", "pip", "--quiet", "--disable-pip-version-check"]
+    wheel = [*pip, "wheel", "--no-build-isolation", "--no-deps", "-w", str(folder / "wheel"), str(report.ROOT)]
+    processes.run([sys.executable, *wheel], {"NEARSAME_WHEEL_KERNELS": "checkout"}, BUILD_SECONDS)
+    processes.run([sys.executable, "-m", "venv", str(home)], {}, LIMIT_SECONDS)
+    constraints, (made,) = str(report.ROOT / "constraints.txt"), (folder / "wheel").glob("*.whl")
+    unset = {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPATH": ""}
+    command = [str(home / "bin" / "python"), *pip, "install", "-c", constraints, str(made)]
+    installing = processes.run(command, unset, BUILD_SECONDS)
+    processes.run(["chmod", "-R", "a-w", str(home)], {}, LIMIT_SECONDS)
+    asked = ["env", "-u", "HOME", str(home / "bin" / "nearsame"), *commands(file, folder)["dedup"][1:]]
+    first, second = (processes.run(asked, unset | {"NEARSAME_KERNELS": "built"}, LIMIT_SECONDS) for _ in range(2))
+    processes.run(["chmod", "-R", "u+w", str(home)], {}, LIMIT_SECONDS)
+    return (
+        f"A wheel: pip installs it with all that it needs in {installing.seconds:.0f} s; then the first dedup of ten "
+        f"documents takes {first.seconds:.2f} s ({first.cpu_seconds:.2f} CPU s), the next {second.seconds:.2f} "
+        f"({second.cpu_seconds:.2f}), without HOME, and nothing was compiled."
+    )
+
+
 def main(given: Sequence[str]) -> int:
     """Measure, print, and write the page."""
     parser = argparse.ArgumentParser(prog="scripts/bench start", description=__doc__.splitlines()[0])
@@ -182,6 +205,7 @@ def main(given: Sequence[str]) -> int:
         table = rows(medians(jobs, settings.repeats))
         remarks = [f"The first dedup of all where Numba compiles, with an empty cache: {first:.1f} CPU s.", installed()]
         remarks += [] if settings.no_build else [built(folder)]
+        remarks.append(of_a_wheel(files[0], folder))
     report.show("start", HEADER, table)
     text = f"{limit.others(load).strip()}\n\n{report.markdown(HEADER, table)}\n\n{' '.join(remarks)}".strip()
     print("\n".join(remarks))
