@@ -22,14 +22,16 @@ from nearsame.frames.pages import FOUND, HEADER, extracted
 from nearsame.sources import Columns
 from nearsame.stages.clusters.policies import Keep
 
-__all__ = ["CARRIED", "GROUP", "STANDS", "STAY", "FrameSide", "content_of", "require_one_length"]
+__all__ = ["CARRIED", "GROUP", "STANDS", "STAY", "FrameSide", "require_one_length"]
 
 CARRIED = ("fp", "side", "bad", "id")  # beside a document's features, and the values that --keep goes by
 STANDS = "stands"  # where a record of an archive does, by a number
 GROUP = "grouped"  # 64 bits of its group, 0 of none: mixed into all that documents meet by
 STAY = "these documents stay, and are compared with nothing"
 _BITS = (1 << 63) - 1  # of a name
+_KINDS = {"text": "string", "items": "array<string>", "vector": "array<double>"}
 _BYTES = frozenset({"string", "char", "varchar", "binary"})
+_DIGITS = frozenset({"byte", "short", "integer", "long", "float", "double"})
 _NESTED = frozenset({"struct", "map", "variant"})
 # ASCII, characters of 2, 3 and 4 bytes, and a byte that is of none
 _UTF8_OR_BYTE = (
@@ -54,6 +56,7 @@ class FrameSide:
         as_pages: whether what is known of documents as pages is read, too.
         of_pages: whether there are pages on some side, so that texts are taken out of all documents.
         of_archives: whether there are archives on some side, whose records are in order.
+        of_numbers: whether ready features are whole numbers on all sides: stages spell them, which takes Java longer.
     """
 
     number: int
@@ -65,6 +68,7 @@ class FrameSide:
     as_pages: bool = False
     of_pages: bool = False
     of_archives: bool = False
+    of_numbers: bool = False
 
     @cached_property
     def frame(self) -> Any:
@@ -105,7 +109,7 @@ class FrameSide:
         named = _named(frame, self.number, part.frame.schema).withColumn("nearsame_fits", fits)
         return named.selectExpr(
             "nearsame_row as row",
-            f"{_content(part, self.columns)} as {content_of(self.columns)[0]}",
+            f"{_content(part, *self.content)} as {self.content[0]}",
             "nearsame_fp as fp",
             f"{self.number} as side",
             f"{_is_bad(part, self.columns, by_stages=by_stages)} as bad",
@@ -117,6 +121,12 @@ class FrameSide:
             *([] if part.pages is None else HEADER if part.as_they_came else FOUND),
             *((f"{SOURCE} as source",) if placed else ()),
         )
+
+    @property
+    def content(self) -> tuple[str, str]:
+        """What documents are made of: the column that stages read, and its type."""
+        name = _column_of(self.columns)
+        return name, "array<bigint>" if name == "items" and self.of_numbers else _KINDS[name]
 
     @property
     def beside(self) -> dict[str, str]:
@@ -144,11 +154,9 @@ class FrameSide:
         return f"if(isnan({value}), null, {value})" if kind in ("float", "double") else value  # NaN has no place
 
 
-def _content(part: FramePart, columns: Columns) -> str:
+def _content(part: FramePart, name: str, kind: str) -> str:
     """What a document is made of, null where it cannot be read."""
-    chosen, (name, kind) = part.chosen, content_of(columns)
-    column = quoted(chosen.content or "")
-    content = f"cast({column} as {kind})"
+    content = f"cast({quoted(part.chosen.content or '')} as {kind})"
     if name == "vector":  # one that holds something else than finite numbers says nothing
         return f"if({not_finite(content)}, null, {content})"
     if name == "items":  # an item that is null says nothing about its document
@@ -161,7 +169,7 @@ def _fits(part: FramePart, columns: Columns, *, by_stages: bool) -> Any:
 
     Java asks byte by byte whether it is UTF-8, which took a fifth of the time of reading; stages ask Arrow.
     """
-    if content_of(columns)[0] != "text" or part.as_they_came:
+    if _column_of(columns) != "text" or part.as_they_came:
         return Verbs.expression("true")
     text = f"cast({quoted(part.chosen.text or '')} as string)"
     valid = "true" if by_stages else f"is_valid_utf8({text})"
@@ -190,7 +198,7 @@ def _spelt_out(part: FramePart, name: str) -> str:
 
 def _is_bad(part: FramePart, columns: Columns, *, by_stages: bool) -> str:
     """Whether a text is too long, or no UTF-8 where nobody has counted that; null where stages are to tell."""
-    if content_of(columns)[0] != "text" or part.pages is not None:
+    if _column_of(columns) != "text" or part.pages is not None:
         return "false"
     if not part.delimited:
         fitting = "cast(null as boolean)" if by_stages else "false"
@@ -215,6 +223,8 @@ def _spelt(name: str, kind: Any, depth: int = 0) -> str:
         return "cast(null as string)"
     if what in _BYTES:  # as bytes: what a collation holds for equal is not the same
         return _counted(name)
+    if what == "array" and kind.elementType.typeName() in _DIGITS:  # in a tenth of the time of what is below
+        return f"to_json({name}, {_JSON})"
     if what == "array":
         element = _spelt(f"x{depth}", kind.elementType, depth + 1)
         values = f"array_join(transform({name}, x{depth} -> coalesce({element}, 'n')), ',')"
@@ -242,8 +252,8 @@ def require_one_length(documents: Any) -> None:
         raise SourceError(message, hint="Give vectors of one length, from one model.")
 
 
-def content_of(columns: Columns) -> tuple[str, str]:
-    """What documents are made of: the column that stages read, and its type."""
+def _column_of(columns: Columns) -> str:
+    """What documents are made of: the column that stages read."""
     if columns.vectors is not None:
-        return "vector", "array<double>"
-    return ("items", "array<string>") if columns.items is not None else ("text", "string")
+        return "vector"
+    return "items" if columns.items is not None else "text"

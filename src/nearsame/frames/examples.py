@@ -13,7 +13,7 @@ from nearsame.engines.spark.failures import CHANGED, STEADY
 from nearsame.engines.spark.verbs import Verbs
 from nearsame.errors import SourceError
 from nearsame.frames.corpus import Frames
-from nearsame.frames.documents import FrameSide, content_of
+from nearsame.frames.documents import FrameSide
 from nearsame.frames.naming import renamed
 from nearsame.named import NamedTuple
 from nearsame.outputs.examples import spread
@@ -52,7 +52,7 @@ def shown(corpus: Frames, numbers: list[int]) -> Mapping[int, ShownDocument]:
     Raises:
         SourceError: One is not in the source any more.
     """
-    name, _ = content_of(corpus.sides[-1].columns)
+    name, _ = corpus.sides[-1].content
     row = renamed(corpus.names)
     rows = corpus.documents.filter(corpus.documents["number"].isin(numbers)).select("row", "number")
     named = [side.records(placed=True).withColumn("row", Verbs.expression(row)).join(rows, "row")

@@ -28,7 +28,7 @@ from nearsame.flow.arrays import HOST
 from nearsame.flow.page_reading import reading_settings
 from nearsame.flow.removals import Removals
 from nearsame.flow.runs import Run
-from nearsame.frames.documents import GROUP, FrameSide, content_of
+from nearsame.frames.documents import GROUP, FrameSide
 from nearsame.frames.examples import sources_of
 from nearsame.frames.records import ChosenRecords
 from nearsame.frames.removals import FrameRemovals
@@ -43,7 +43,12 @@ __all__ = ["Few", "FewRemovals", "FewRun", "called", "few_of"]
 
 _ROW, _ID, _URL, _CONTENT = (f"nearsame_{name}" for name in ("row", "id", "url", "content"))
 _ROW_BYTES = 64  # of a document besides its content
-_SIZES = {"text": "octet_length(text)", "items": "octet_length(array_join(items, ' '))", "vector": "8 * size(vector)"}
+_SIZES = {  # by the types of contents
+    "string": "octet_length(text)",
+    "array<string>": "octet_length(array_join(items, ' '))",
+    "array<bigint>": "8 * size(items)",
+    "array<double>": "8 * size(vector)",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,8 +84,8 @@ def few_of(sides: tuple[FrameSide, ...], verbs: Verbs) -> Few | None:
     first, *others = (side.records() for side in sides)
     for other in others:
         first = first.unionByName(other)
-    content = content_of(sides[-1].columns)[0]
-    size = f"coalesce(sum(coalesce({_SIZES[content]}, 0) + {_ROW_BYTES}), 0)"
+    content, kind = sides[-1].content
+    size = f"coalesce(sum(coalesce({_SIZES[kind]}, 0) + {_ROW_BYTES}), 0)"
     if first.selectExpr(size).first()[0] > most:
         return None
     table = first.toArrow()
@@ -102,7 +107,7 @@ def _names(side: FrameSide, content: str) -> tuple[dict[str, str], Columns]:
     url = side.columns.beside[0] if side.as_pages else _URL  # which nobody has, so that nothing is said of it
     if side.group_by is not None:
         names.setdefault(url if side.group_by == HOST else side.group_by, GROUP)
-    text, items, vectors = (_CONTENT if content == kind else None for kind in _SIZES)
+    text, items, vectors = (_CONTENT if content == name else None for name in ("text", "items", "vector"))
     kept = side.columns
     columns = Columns(text, _ID, kept.order, items, vectors, tuple(side.beside) or (_URL,), max_record=kept.max_record)
     if kept.html is not None:

@@ -94,6 +94,12 @@ class FramePart:
         return self.files is not None
 
     @property
+    def is_of_numbers(self) -> bool:
+        """Whether its documents are lists of whole numbers."""
+        items = self.chosen.items
+        return items is not None and _element(dict(self.frame.dtypes)[items]) in _INTEGERS
+
+    @property
     def as_they_came(self) -> bool:
         """Whether these are pages whose texts have still to be taken out."""
         return self.pages is not None and FOUND[0] not in self.pages.columns

@@ -246,10 +246,11 @@ class Request:
         orders = {name: common_order(every, name) for name in self.columns.order}
         of_pages = self.columns.html is not None or any(part.pages is not None for part in every)
         refuse_idle(self.columns, pages=of_pages)
+        alike = {number: tuple(widened(parts, self.columns)) for number, parts in sides}
         return tuple(
             FrameSide(
                 number,
-                tuple(widened(parts, self.columns)),
+                alike[number],
                 self.columns,
                 keep,
                 orders,
@@ -257,8 +258,9 @@ class Request:
                 as_pages=self.layers is not None,
                 of_pages=of_pages,
                 of_archives=any(part.is_archive for part in every),
+                of_numbers=all(part.is_of_numbers for parts in alike.values() for part in parts),
             )
-            for number, parts in sides
+            for number, _ in sides
         )
 
     def _parts(self, session: Any, source: Any, keep: Keep, number: int) -> list[FramePart]:

@@ -52,3 +52,23 @@ def test_the_name_of_a_row_is_the_digest_of_what_is_in_it(spark):
         row, fp = (int.from_bytes(digest[at : at + 8], "big", signed=True) for at in (0, 8))
         expected.append((row & ((1 << 63) - 1), fp))
     assert expected == [(row.nearsame_row, row.nearsame_fp) for row in side.named(()).collect()]
+
+
+def test_numbers_of_a_list_are_spelt_as_no_other_list_is(spark):
+    """Of whole numbers and of fractions; of lists of lists; no list, an empty one, and one of nothing are three."""
+    lists = [None, [], [None], [1], [1, None], [None, 1], [11], [1, 1], [-1, 1]]
+    floats = [None, [], [None], [0.0], [-0.0], [float("nan")], [float("inf")], [1e300, 0.1]]
+    for kind, values in (
+        ("array<bigint>", lists),
+        ("array<tinyint>", lists),
+        ("array<double>", floats),
+        ("array<float>", floats[:-1]),
+        ("array<array<int>>", [None, [], [[]], [None], [[1], [2]], [[1, 2]], [[1, 2], None]]),
+    ):
+        rows = spark.createDataFrame([(value,) for value in values], f"many {kind}")
+        side = documents.FrameSide(1, (SimpleNamespace(frame=rows),), Columns(), Keep.parse("first"))
+        named = side.named(()).union(side.named(())).collect()
+        assert len(values) == len({(row.nearsame_row, row.nearsame_fp) for row in named})
+    (row,) = side.named(()).filter("size(many) = 2 and many[1] is null").collect()
+    spelt = sha256(b"1,2[[1,2],n]").digest()
+    assert row.nearsame_row == int.from_bytes(spelt[:8], "big") & ((1 << 63) - 1)

@@ -103,11 +103,13 @@ class ItemSets:
         return schemas.LETTERED if self.counted else schemas.FEATURES
 
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """FEATURES of a batch of ITEMS."""
+        """FEATURES of a batch of ITEMS, or of lists of whole numbers in their place."""
+        from nearsame.forms.decimals import as_texts  # noqa: PLC0415  (texts need none)
+
         column = batch.column("items")
         column = column.fill_null(pa.scalar([], column.type)) if column.null_count else column
         lists = arrow.list_offsets(column)
-        texts = arrow.strings(column.values)
+        texts = arrow.strings(as_texts(column.values))
         longest = int(np.diff(lists).max(initial=0))
         room = SetRoom(longest, int(lists[-1] - lists[0]) + 1, len(batch), counted=self.counted)
         kernel.list_sets(

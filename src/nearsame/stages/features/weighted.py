@@ -95,10 +95,12 @@ class ListFeatures:
     output = schemas.WEIGHTED
 
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """WEIGHTED of a batch of ITEMS."""
+        """WEIGHTED of a batch of ITEMS, or of lists of whole numbers in their place."""
+        from nearsame.forms.decimals import as_texts  # noqa: PLC0415  (texts need none)
+
         column = batch.column("items").fill_null(pa.scalar([], batch.column("items").type))
         lists = arrow.list_offsets(column)
-        texts = arrow.strings(column.values.fill_null(""))
+        texts = arrow.strings(as_texts(column.values).fill_null(""))
         sizes = np.diff(lists)
         room = _Room(int(sizes.max(initial=0)), int(sizes.sum()) + 1, len(batch), counted=self.spelling.counted)
         kernel.list_features(texts.data, texts.offsets, lists, *room.scratch, *room.out)
