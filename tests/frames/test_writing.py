@@ -204,6 +204,13 @@ def test_a_folder_may_have_any_name(name, spark, tmp_path):
     assert [name] == [path.name for path in tmp_path.iterdir()]
 
 
+@pytest.mark.parametrize("address", ["http://127.0.0.1:9/clean", "https://127.0.0.1:9/clean/it"])
+def test_nothing_is_written_over_http(address, spark):
+    """Java would say that an operation is not supported, once all is done."""
+    with pytest.raises(OutputError, match=f"^{address}: Spark writes nothing over HTTP$"):
+        check_target(spark, address, (), STATS, overwrite=False)
+
+
 def test_a_path_without_a_scheme_is_of_the_default_file_system(spark, tmp_path):
     """As it is for reading."""
     with hadoop(spark, "fs.defaultFS", "viewfs://one/", f"fs.viewfs.mounttable.one.link./data={tmp_path.as_uri()}"):

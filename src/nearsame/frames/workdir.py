@@ -3,7 +3,7 @@
 import os
 from typing import Any
 
-from nearsame.engines.spark.places import HadoopPlace, place_at, places_of
+from nearsame.engines.spark.places import HadoopPlace, places_of, target_at
 from nearsame.engines.spark.plans import roots
 from nearsame.engines.spark.stored import Stored, stamps
 from nearsame.errors import ConfigError
@@ -21,7 +21,7 @@ def require_files(session: Any, workdir: str | os.PathLike[str], sources: list[A
         ConfigError: One is a DataFrame, a table or in memory.
         OutputError: The folder is in a source, or holds one.
     """
-    place = place_at(session, workdir)
+    place = target_at(session, workdir)
     for source in (one for given in sources for one in several(given)):
         is_path = isinstance(source, (str, os.PathLike))
         if not is_path or not any(found.exists() for found in places_of(session, os.fspath(source))):

@@ -14,7 +14,7 @@ from typing import Any
 
 from nearsame.engines.spark.appearing import appearing, mended
 from nearsame.engines.spark.failures import plainly
-from nearsame.engines.spark.places import HadoopPlace, as_pattern, matches, place_at, places_of
+from nearsame.engines.spark.places import HadoopPlace, as_pattern, matches, place_at, places_of, target_at
 from nearsame.errors import OutputError
 from nearsame.outputs.destinations import by_ending
 from nearsame.outputs.folder import is_mark, require_place
@@ -60,7 +60,7 @@ def check_target(  # noqa: PLR0913  (what is read, by name and by file; what is 
     Raises:
         OutputError: It may not.
     """
-    place = place_at(session, target)
+    place = target_at(session, target)
     for source in (*sources, *roots):
         require_apart(session, place, target, source)
     notes = mended(place, lambda folder: is_mark(mark, partial(_read, folder)))

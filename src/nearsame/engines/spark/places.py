@@ -17,7 +17,7 @@ from nearsame.dataclass import dataclass
 from nearsame.engines.spark.failures import NO_ROOT, NO_ROOT_HINT, first_line, has_no_root, hint_about
 from nearsame.errors import OutputError
 
-__all__ = ["HadoopPlace", "as_name", "as_pattern", "matches", "place_at", "places_of"]
+__all__ = ["HadoopPlace", "as_name", "as_pattern", "matches", "place_at", "places_of", "target_at"]
 
 _GLOB = re.compile(r"([\][{}*?\\])")
 _ONE_STORE = {"s3n": "s3a", "s3": "s3a"}  # names of one store
@@ -224,6 +224,19 @@ def place_at(session: Any, address: str | os.PathLike[str]) -> HadoopPlace:
     if uri.getScheme() == "file":
         return HadoopPlace(session, f"file://{os.path.realpath(uri.getPath())}")
     return HadoopPlace(session, str(whole.toString()))
+
+
+def target_at(session: Any, address: str | os.PathLike[str]) -> HadoopPlace:
+    """The place of what is to be written.
+
+    Raises:
+        OutputError: It is none, or nothing can be written there.
+    """
+    place = place_at(session, address)
+    if place.key[0] in {"http", "https"}:
+        hint = "Name a folder, or an address of a store, as in s3a://bucket/clean."
+        raise OutputError(f"{os.fspath(address)}: Spark writes nothing over HTTP", hint=hint)
+    return place
 
 
 def places_of(session: Any, source: str) -> list[HadoopPlace]:
