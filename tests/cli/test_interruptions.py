@@ -139,24 +139,36 @@ def test_ctrl_c_ends_a_run_in_python_with_its_threads(step, tmp_path, monkeypatc
     assert not list(tmp_path.glob("out")) + list(tmp_path.glob("nearsame-*"))
 
 
+@pytest.fixture(params=[True, False], ids=["as Python has it", "as Polars has it"])
+def _ends_waiting(request):
+    """Whether Ctrl-C ends the wait for a lock: as soon as Polars is imported, the system goes on waiting."""
+    signal.siginterrupt(signal.SIGINT, request.param)
+    yield
+    signal.siginterrupt(signal.SIGINT, True)
+
+
+@pytest.mark.usefixtures("_ends_waiting")
 def test_a_step_that_one_call_takes_long_for_is_not_waited_for(monkeypatch):
     """Compiled code hears no Ctrl-C: it runs in a thread of its own, which does nothing when it comes back."""
-    begun, let_go, after = threading.Event(), threading.Event(), []
+    begun, let_go, back, after = threading.Event(), threading.Event(), [], []
 
     def group_equal(*_):
         begun.set()
         let_go.wait(PATIENCE)
+        back.append("late")
 
     monkeypatch.setattr(kernel, "group_equal", group_equal)
     monkeypatch.setattr(Arrays, "leaders", lambda *_: after.append("went on"))
     threading.Thread(target=lambda: (begun.wait(PATIENCE), os.kill(os.getpid(), signal.SIGINT)), daemon=True).start()
     with pytest.raises(KeyboardInterrupt):
         ns.dedup(["a b c d e f", "a b c d e f"])
+    assert [] == back
     let_go.set()
     assert eventually(lambda: not [one for one in threads() if one.name == "nearsame-step"])
     assert [] == after
 
 
+@pytest.mark.usefixtures("_ends_waiting")
 def test_copies_of_several_files_end_at_their_next_write(tmp_path, monkeypatch):
     """However much of them is left to be written; nothing is left behind."""
     (tmp_path / "in").mkdir()

@@ -30,7 +30,7 @@ from nearsame.engines.meeting import apart, assemble, same_features, take_lists
 from nearsame.engines.sharing import Sharing
 from nearsame.engines.space import ALONE_BYTES, GROWTH, TABLE_BYTES, Space
 from nearsame.kernels.buckets import Meeting
-from nearsame.machine import num_processors
+from nearsame.machine import hear_interrupts, num_processors
 
 __all__ = ["Flow", "Local"]
 
@@ -69,6 +69,7 @@ class Local:
     groups: Rows | None = None  # by row: documents of two groups neither equal each other nor meet
 
     def __post_init__(self) -> None:
+        hear_interrupts()
         self.threads = self.threads or num_processors()
         self._lock = threading.Lock()
         self._is_closed = False

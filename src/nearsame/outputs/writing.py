@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from nearsame.arrow import Rows
 from nearsame.files.ending import until
+from nearsame.machine import hear_interrupts
 
 __all__ = ["Copyable", "Leaving", "copy_parts", "num_bytes"]
 
@@ -76,6 +77,7 @@ def copy_parts(  # noqa: PLR0913  (what is copied, of what, whereto, how)
         memory: Bytes that all copies together may take, where there is a bound.
         drop_unread: Whether what could not be read, and has no position, is left out.
     """
+    hear_interrupts()
     home.mkdir(parents=True, exist_ok=True)
     early: list[Callable[[], None]] = []
     late: list[Callable[[], None]] = []
