@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[2]
 NOT_THERE = {"llvmlite", "numba"}
 
 pytestmark = [
-    pytest.mark.long,  # it builds all kernels for two levels of processors
+    pytest.mark.slow,  # it builds all kernels for two levels of processors, which takes some minutes
     pytest.mark.skipif(not building.can_build(), reason="kernels are built ahead for Linux on x86-64"),
 ]
 
