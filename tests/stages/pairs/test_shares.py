@@ -83,3 +83,13 @@ def test_the_interval_has_the_truth_where_pairs_of_one_document_are_alike(kind):
         found = bunched_share(hits[drawn], totals[drawn])
         covered += found.low <= truth <= found.high
     assert covered >= 184
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_order_of_documents_is_no_matter(seed):
+    """To the last bit: another engine has them in another one, and one answer."""
+    drawn = np.random.default_rng(seed)
+    totals = drawn.integers(1, 50, 300)
+    hits = drawn.integers(0, totals + 1)
+    orders = (drawn.permutation(300) for _ in range(20))
+    assert {bunched_share(hits, totals)} == {bunched_share(hits[order], totals[order]) for order in orders}

@@ -9,9 +9,10 @@
 3. No distribution comes from a library: importing one took longer than the audit itself.
 """
 
-from math import exp, lgamma, log
+from math import exp, fsum, lgamma, log
 
 import numpy as np
+import numpy.typing as npt
 
 from nearsame.answers.stats import Share
 from nearsame.arrow import Rows
@@ -42,16 +43,21 @@ def bunched_share(hits: Rows, totals: Rows) -> Share | None:
     if of == 0:
         return None
     value = num / of
-    kish = of**2 / float((totals.astype(np.float64) ** 2).sum())
+    kish = of**2 / _squares(totals.astype(np.float64))
     believed = kish
     if 0 < num < of:
         errors = hits - value * totals
-        variance = float((errors**2).sum()) / of**2 * hits.size / max(hits.size - 1, 1)
+        variance = _squares(errors) / of**2 * hits.size / max(hits.size - 1, 1)
         believed = min(of, value * (1 - value) / variance) if variance else kish
         missing = int((hits < totals).sum())
         if missing < _ENOUGH_BUNCHES:
             believed = min(believed, kish)
     return Share(value, *_interval(value * believed, believed), num, of)
+
+
+def _squares(values: npt.NDArray[np.float64]) -> float:
+    """Their sum, rounded once: whoever puts documents in another order has the same."""
+    return fsum((values**2).tolist())
 
 
 def _interval(num: float, of: float) -> tuple[float, float]:
