@@ -14,7 +14,6 @@ from typing import Any
 from urllib.parse import unquote
 
 from nearsame.errors import EngineError, NearSameError, OutputError, SourceError
-from nearsame.machine import hear_interrupts
 
 __all__ = [
     "CHANGED",
@@ -85,7 +84,6 @@ def plainly() -> Iterator[None]:
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 
-    hear_interrupts()
     try:
         yield
     except NearSameError:
