@@ -7,11 +7,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from py4j.protocol import Py4JError, Py4JNetworkError
 
 from nearsame.engines.spark import start
-from nearsame.engines.spark.failures import plainly
-from nearsame.errors import ConfigError, EngineError, MissingExtraError
+from nearsame.errors import ConfigError, MissingExtraError
 from nearsame.installation import install_command
 from tests import sparks
 
@@ -138,16 +136,6 @@ except NearSameError as error:
     done = run(code, TMPDIR=str(tmp_path))
     (log,) = tmp_path.glob("nearsame-spark-*.log")
     assert f"EngineError Spark gave up: ValueError: bad 3 See {log} for more.\n" == done.stdout
-
-
-@pytest.mark.parametrize("said", ["reentrant call inside <_io.BufferedReader name=4>", "the network is down"])
-def test_an_interruption_is_one_though_pyspark_makes_an_error_of_it(said):
-    """Its handler asks Java for an end of all jobs while an answer is being read, which Python refuses."""
-    expected = KeyboardInterrupt if said.startswith("reentrant") else EngineError
-    error, network = Py4JError("An error occurred while calling o624.parquet"), Py4JNetworkError("while sending")
-    error.__context__, network.__cause__ = network, RuntimeError(said)
-    with pytest.raises(expected), plainly():
-        raise error
 
 
 @pytest.mark.slow

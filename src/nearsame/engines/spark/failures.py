@@ -9,10 +9,11 @@
 import re
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import Any
 from urllib.parse import unquote
 
+from nearsame.engines.spark.interrupting import interruptible, is_interrupting
 from nearsame.errors import EngineError, NearSameError, OutputError, SourceError
 
 __all__ = [
@@ -26,7 +27,6 @@ __all__ = [
     "has_no_root",
     "hint_about",
     "innermost",
-    "is_interrupted",
     "is_of_a_file",
     "plain",
     "plainly",
@@ -79,18 +79,18 @@ def plainly() -> Iterator[None]:
         SourceError: A file cannot be read, or the source has changed.
         OutputError: A place cannot be written to.
         EngineError: Spark gave up for another reason.
-        KeyboardInterrupt: Somebody interrupted, and pyspark made another error of it.
+        KeyboardInterrupt: Somebody interrupted.
     """
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 
     try:
-        yield
+        with interruptible():
+            yield
     except NearSameError:
         raise
     except (PySparkException, Py4JError, ConnectionError, AssertionError, AttributeError) as error:
-        if is_interrupted(error):
-            _cancel()
+        if is_interrupting():
             raise KeyboardInterrupt from None
         if (gone := _gone(error)) is not None:
             raise gone from None
@@ -114,16 +114,6 @@ def hint_about(said: str, otherwise: str) -> str:
             " for s3a://, of the version of Spark's own Hadoop; or check the address."
         )
     return "Check the name of the host in the address." if "UnknownHost" in said else otherwise
-
-
-def is_interrupted(error: BaseException) -> bool:
-    """Whether an error comes of pyspark's handler of Ctrl+C, which asks Java while an answer is being read."""
-    before: BaseException | None = error
-    while before is not None:
-        if isinstance(before, RuntimeError) and str(before).startswith("reentrant call"):
-            return True
-        before = before.__cause__ or before.__context__
-    return False
 
 
 def require_running(session: Any) -> None:
@@ -162,16 +152,6 @@ def _has_ended(gateway: Any) -> bool:
     except subprocess.TimeoutExpired:
         return False
     return True
-
-
-def _cancel() -> None:
-    """End all jobs of the session, as that handler meant to."""
-    from pyspark import SparkContext
-
-    context = SparkContext._active_spark_context  # noqa: SLF001  (there is no public word for it)
-    if context is not None:
-        with suppress(Exception):  # its process may be what failed
-            context.cancelAllJobs()
 
 
 def verdict(error: Exception, otherwise: NearSameError) -> NearSameError:

@@ -16,7 +16,7 @@ from typing import Any
 from nearsame.dataclass import dataclass
 from nearsame.engines.checkpoints import require_same
 from nearsame.engines.spark.appearing import appearing, is_left_over, left_over, unseen
-from nearsame.engines.spark.failures import is_interrupted
+from nearsame.engines.spark.interrupting import is_interrupting
 from nearsame.engines.spark.places import HadoopPlace, as_pattern
 from nearsame.errors import OutputError, WorkdirError
 
@@ -116,8 +116,8 @@ def whole(place: HadoopPlace, rows: int) -> Any:
     try:
         frame = place.session.read.parquet(as_pattern(place.address))
         return frame if frame.count() == rows else None
-    except (PySparkException, Py4JJavaError) as error:  # a part is gone, or is none any more
-        if is_interrupted(error):
+    except (PySparkException, Py4JJavaError):  # a part is gone, or is none any more
+        if is_interrupting():
             raise
         return None
 
