@@ -78,6 +78,13 @@ def frequent_items(items, starts, ends, num_tokens, slots, low, high, least, out
 
 
 @jit
+def _may_be(x, shift, bits):
+    """Whether the filter of `bits` has the item; see auditing.mark_filter."""
+    slot = x >> shift
+    return bits[np.int64(slot >> _SIX)] & (_ONE << (slot & _MASK)) != _ZERO
+
+
+@jit
 def drop_items(items, starts, ends, digests, num_tokens, dropped, shift, bits, out, out_ends, about):
     """Each set without the items that are dropped; what has nothing left has the two halves of its text's digest.
 
@@ -100,8 +107,7 @@ def drop_items(items, starts, ends, digests, num_tokens, dropped, shift, bits, o
         filled = begin
         for j in range(starts[i], ends[i]):
             x = items[j]
-            slot = x >> shift
-            if num_tokens[i] > 0 and bits[np.int64(slot >> _SIX)] & (_ONE << (slot & _MASK)) != _ZERO:
+            if num_tokens[i] > 0 and _may_be(x, shift, bits):
                 at = first_at_least(dropped, 0, dropped.size, x)
                 if at < dropped.size and dropped[at] == x:
                     continue
@@ -119,7 +125,7 @@ def drop_items(items, starts, ends, digests, num_tokens, dropped, shift, bits, o
 
 
 @jit
-def count_these(items, starts, ends, weights, wanted, shift, firsts, low, high, counts):
+def count_these(items, starts, ends, weights, wanted, filter_shift, bits, shift, firsts, low, high, counts):
     """Add weights[i] to counts[j] for each set i that has wanted[j], low <= j < high.
 
     Args:
@@ -128,6 +134,8 @@ def count_these(items, starts, ends, weights, wanted, shift, firsts, low, high, 
         ends: int64[n].
         weights: int64[n].
         wanted: uint64, ascending.
+        filter_shift: uint64, of the filter, by which most that is not wanted is passed over without a miss.
+        bits: uint64, a bit for each item >> filter_shift that may be wanted (see auditing.mark_filter).
         shift: uint64; an item's slot is item >> shift.
         firsts: int32, by slot: where in `wanted` its items begin; and how many are wanted, at the end.
         low: the first of `wanted` that is counted.
@@ -142,10 +150,10 @@ def count_these(items, starts, ends, weights, wanted, shift, firsts, low, high, 
             x = items[j]
             if x > last:
                 break
+            if not _may_be(x, filter_shift, bits):
+                continue
             slot = np.int64(x >> shift)
             begin, end = np.int64(firsts[slot]), np.int64(firsts[slot + 1])
-            if begin == end:
-                continue
             at = first_at_least(wanted, begin, end, x)
             if at < end and wanted[at] == x:
                 counts[at] += weights[i]

@@ -126,6 +126,13 @@ def shares(slots: Slots, most: int, most_bytes: int) -> Iterator[CountExactly]:
     return (CountExactly(slots, low, high, most) for low, high in pairwise(ends))
 
 
+def _filter_of(items: arrow.UInt64s) -> arrow.UInt64s:
+    """A bit for each item >> _FILTER_SHIFT that is one of these."""
+    bits = np.zeros(1 << (_FILTER_BITS - 6), np.uint64)
+    mark_filter(items, _FILTER_SHIFT, bits)
+    return arrow.frozen(bits)
+
+
 @dataclass(frozen=True, eq=False)
 class WithoutBoilerplate:
     """The stage that drops items from FEATURES; from LETTERED, what stands beside them as well."""
@@ -137,9 +144,7 @@ class WithoutBoilerplate:
     @classmethod
     def of(cls, boilerplate: Boilerplate, output: pa.Schema = schemas.FEATURES) -> "WithoutBoilerplate":
         """With the filter made."""
-        bits = np.zeros(1 << (_FILTER_BITS - 6), np.uint64)
-        mark_filter(boilerplate.items, _FILTER_SHIFT, bits)
-        return cls(boilerplate, arrow.frozen(bits), output)
+        return cls(boilerplate, _filter_of(boilerplate.items), output)
 
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """FEATURES without the items; one that has none left has the digest of its text, and counts no tokens."""
@@ -172,6 +177,10 @@ class CountThese:
     weights: arrow.Int64s
 
     @cached_property
+    def _filter(self) -> arrow.UInt64s:
+        return _filter_of(self.items)
+
+    @cached_property
     def _slots(self) -> tuple[np.uint64, arrow.Int32s]:
         """How far an item is shifted to be a slot, and where in `items` each slot begins."""
         bits = min(max(self.items.size.bit_length() + 2, _FEWEST_SLOT_BITS), _MOST_SLOT_BITS)
@@ -187,7 +196,8 @@ class CountThese:
         """Count one part of the items in a batch of FEATURES; parts share a state, each has places of its own in it."""
         low, high = part * self.items.size // parts, (part + 1) * self.items.size // parts
         weights = arrow.frozen(self.weights[arrow.ints(batch.column("row"))])
-        kernel.count_these(*arrow.lists(batch.column("items")), weights, self.items, *self._slots, low, high, state)
+        near = _FILTER_SHIFT, self._filter, *self._slots
+        kernel.count_these(*arrow.lists(batch.column("items")), weights, self.items, *near, low, high, state)
         return state
 
     def merge(self, a: arrow.Int64s, b: arrow.Int64s) -> arrow.Int64s:
