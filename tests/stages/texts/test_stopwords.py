@@ -72,6 +72,13 @@ def test_words_are_folded_unless_case_is_kept() -> None:
     assert stop_words(languages) == {unicode.fold(word) for word in kept}
 
 
+def test_ascii_is_to_python_what_it_is_to_the_tokeniser() -> None:
+    """So words of one's own, of which there may be very many, need no look into the tables."""
+    signs = list(map(chr, range(128)))
+    assert [sign.lower() for sign in signs] == [unicode.fold(sign) for sign in signs]
+    assert all(unicode.classes(sign) == [unicode.WORD] for sign in signs if sign.isalnum())
+
+
 def test_words_are_prepared_as_the_texts_are() -> None:
     """Where texts lose their accents, so do stop words."""
     assert {"ete", "ou"} <= stop_words(("fr",), strip_accents=True)

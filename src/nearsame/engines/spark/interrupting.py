@@ -88,7 +88,7 @@ def is_interrupting() -> bool:
 
 def _is_usual(handler: Any) -> bool:
     """Whether it is Python's handler, or the one that a session of Spark puts in its place."""
-    return handler is signal.default_int_handler or getattr(handler, "__module__", "").startswith("pyspark.")
+    return handler is signal.default_int_handler or str(getattr(handler, "__module__", None)).startswith("pyspark.")
 
 
 def _awaits_java(frame: FrameType | None) -> bool:

@@ -1,7 +1,5 @@
 """One text as its tokens in order, and where each stands: for the eyes, where ShingleSets is for the join."""
 
-from collections.abc import Set as AbstractSet
-
 import numpy as np
 
 from nearsame import arrow
@@ -22,7 +20,7 @@ class Placed(NamedTuple):
     ends: arrow.Int64s
 
 
-def place(text: arrow.Bytes, flags: int, seed: int, stop_words: AbstractSet[str] = frozenset()) -> Placed:
+def place(text: arrow.Bytes, flags: int, seed: int, stop_words: frozenset[str] = frozenset()) -> Placed:
     """The tokens of a UTF-8 text, as the kernels of `ShingleSets` see them.
 
     >>> found = place(np.frombuffer(b"The cat!", np.uint8), 0, 0)

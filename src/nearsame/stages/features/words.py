@@ -1,6 +1,6 @@
 """Words as the kernels see them: their hashes, and texts reduced to them."""
 
-from collections.abc import Iterable
+import functools
 
 import numpy as np
 import pyarrow as pa
@@ -13,21 +13,28 @@ from nearsame.kernels.indel import pack_letters
 __all__ = ["hash_words", "join_words", "packed_letters", "unpacked_letters"]
 
 
-def hash_words(words: Iterable[str], flags: int, seed: int) -> arrow.UInt64s:
-    """The hashes of single-token words, ascending, as `tokens.hash_tokens` makes them."""
-    ordered = sorted(words)
-    if not ordered:
+@functools.lru_cache(maxsize=8)
+def hash_words(words: frozenset[str], flags: int, seed: int) -> arrow.UInt64s:
+    """The hashes of single-token words, ascending, as `tokens.hash_tokens` makes them.
+
+    All are one text, a line for each; a line that is not one token says nothing.
+    """
+    if not words:
         return arrow.NO_HASHES
-    column = arrow.strings(pa.array(ordered, pa.large_string()))
-    scratch, token_hashes = _scratch(column.offsets)
-    tables = unicode.tables()
-    hashes = []
-    for start, end in zip(column.offsets[:-1], column.offsets[1:], strict=True):
-        case = flags & tokens.KEEP_CASE
-        size = tokens.fold(column.data, start, end, case, tables.stage1, tables.stage2, scratch[0], scratch[1])
-        if tokens.hash_tokens(scratch[0], scratch[1], size, hash_keys(seed), arrow.NO_HASHES, token_hashes) == 1:
-            hashes.append(token_hashes[0])
-    return arrow.frozen(np.unique(np.array(hashes, np.uint64)))
+    from nearsame.kernels import spans  # noqa: PLC0415  (most runs drop no words)
+
+    lines = [word.encode() for word in sorted(words)]
+    text = np.frombuffer(b"\n".join(lines), np.uint8)
+    scratch = np.zeros((2, 2 * text.size + 128), np.uint8)
+    hashes, places = np.zeros(text.size + 66, np.uint64), np.zeros((text.size + 66, 2), np.int64)
+    case, keys = flags & tokens.KEEP_CASE, hash_keys(seed)
+    number = spans.token_spans(
+        text, 0, text.size, case, keys, arrow.NO_HASHES, *unicode.tables(), *scratch, hashes, places
+    )
+    ends = np.cumsum([len(line) + 1 for line in lines])
+    line = np.searchsorted(ends, places[:number, 0], side="right")
+    alone = np.bincount(line, minlength=len(lines))[line] == 1
+    return arrow.frozen(np.unique(hashes[:number][alone]))
 
 
 def join_words(texts: arrow.Strings, flags: int, stops: arrow.UInt64s) -> tuple[arrow.Bytes, arrow.Int64s]:

@@ -8,6 +8,7 @@
 5. What is not the code of a language is a word of one's own, and so is what stands behind a `=`, as in `=it`.
 """
 
+import functools
 import re
 
 import pyarrow as pa
@@ -31,6 +32,7 @@ def known_languages() -> tuple[str, ...]:
     return tuple(sorted(code for code, words in _lists().items() if any(map(_is_token, words))))
 
 
+@functools.lru_cache(maxsize=8)
 def stop_words(
     entries: tuple[str, ...], *, keep_case: bool = False, nfkc: bool = False, strip_accents: bool = False
 ) -> frozenset[str]:
@@ -50,16 +52,20 @@ def stop_words(
     """
     if not entries:
         return frozenset()
+
+    def prepared(words: list[str]) -> list[str]:
+        normal = normalise(pa.array(words, pa.large_string()), nfkc=nfkc, strip_accents=strip_accents).to_pylist()
+        return normal if keep_case else [word.lower() if word.isascii() else unicode.fold(word) for word in normal]
+
     lists = _lists()
+    own = [entry for entry in entries if entry not in lists]
+    words = dict(zip(own, prepared([entry.removeprefix("=") for entry in own]), strict=True))
     dropped: set[str] = set()
     for entry in entries:
-        listed = sorted(lists.get(entry, {entry.removeprefix("=")}))
-        words = pa.array(listed, pa.large_string())
-        prepared = normalise(words, nfkc=nfkc, strip_accents=strip_accents).to_pylist()
-        kept = set(filter(_is_token, prepared if keep_case else map(unicode.fold, prepared)))
+        kept = {*filter(_is_token, prepared(sorted(lists[entry])) if entry in lists else [words[entry]])}
         if not kept and entry in lists:
             raise ConfigError(
-                f"stop_words={entry!r} would drop nothing: none of its {len(listed)} words is a single token",
+                f"stop_words={entry!r} would drop nothing: none of its {len(lists[entry])} words is a single token",
                 hint="Leave this language out.",
             )
         if not kept:
@@ -94,5 +100,7 @@ def _lists() -> dict[str, set[str]]:
 
 
 def _is_token(word: str) -> bool:
+    if word.isascii() and word.isalnum():
+        return True  # as the table below says, which takes longer
     kinds = [kind for kind in unicode.classes(word) if kind != unicode.UNSEEN]
     return kinds == [unicode.ALONE] or (kinds[:1] == [unicode.WORD] and {*kinds} <= {unicode.WORD, unicode.MARK})
