@@ -174,6 +174,7 @@ def test_a_long_chain_is_one_component_and_all_bridges() -> None:
     assert said.pairs_measured < said.pairs == 49_995_000
 
 
+@pytest.mark.slow
 def test_comparisons_of_a_template_grow_with_the_documents() -> None:
     """All are similar to all: two ways between two of them are enough."""
     per_document = [

@@ -148,6 +148,7 @@ def test_texts_go_by_their_sets_of_shingles(texts: list[str | None], settings: d
     }
 
 
+@pytest.mark.slow
 @given(st.data())
 def test_the_answer_is_one(data: st.DataObject) -> None:
     """Batches of 1, 7, 1000 and 1, 2, 4 threads; a higher threshold afterwards or at once."""

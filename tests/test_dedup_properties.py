@@ -157,6 +157,7 @@ def _everything(found: Any) -> list[Any]:
     return [table.to_pylist() for table in tables]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
 @configured(max_examples=share(40))  # six runs each
 @given(texts=corpora(max_size=24), against=st.none() | corpora(max_size=6))

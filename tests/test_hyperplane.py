@@ -193,6 +193,7 @@ def test_planted_near_duplicates_are_all_found() -> None:
     assert {"cosine"} == set(found.removals.column("measure").to_pylist())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bands", [1, 4])
 def test_the_audit_measures_what_bands_miss(bands: int) -> None:
     """Against what brute force says of all: of a sample that is everything, no estimate but the figure."""

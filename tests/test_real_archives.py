@@ -56,6 +56,7 @@ def test_a_copy_without_removals_is_the_file(data_dir: Path, tmp_path: Path) -> 
             assert path.read_bytes() == (tmp_path / path.name).read_bytes(), path.name
 
 
+@pytest.mark.slow
 def test_what_stays_of_a_crawl_has_no_duplicates(data_dir: Path, tmp_path: Path) -> None:
     """A second run on kept/ removes nothing, and the documents that stay are the same."""
     _files(data_dir)

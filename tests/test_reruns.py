@@ -66,6 +66,7 @@ def _files(home: Path) -> dict[str, bytes]:
     return {**files, "stats.json": json.dumps(stats, sort_keys=True).encode()}
 
 
+@pytest.mark.slow
 @given(ROWS, ROWS, OPTIONS, WRITTEN, st.booleans())
 @settings(max_examples=share(80))
 def test_the_same_bytes_come_again(rows, others, options, written, is_compared) -> None:

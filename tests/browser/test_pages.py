@@ -310,6 +310,7 @@ def tab_to(page, name):
 AUDIT = Path(__file__).with_name("audit.js").read_text("utf-8").partition("\n")[2]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 390])
 def test_every_page_can_be_used_by_everybody(served, chromium, scheme, width):

@@ -250,6 +250,7 @@ def test_what_is_judged_is_kept_and_read(report, opened, tmp_path):
     opened.happened[:] = [each for each in opened.happened if not each.startswith((path.as_uri(), "blob:"))]
 
 
+@pytest.mark.slow
 def test_marks_are_saved_and_read_by_ids_that_name_one_pair(page, tmp_path):
     """A pair of one id, or one that another pair has, too, spoils the file; words of other tools are understood."""
     ids = ("a", "b", "same", "same", "c", "d", "c", "d", "long", "l" * 2000)

@@ -208,6 +208,7 @@ def test_what_a_folder_holds_beside_documents_is_counted(tmp_path):
     assert b"no Parquet" == (tmp_path / "clean/kept/b.parquet").read_bytes()
 
 
+@pytest.mark.slow
 def test_a_text_of_100_megabytes(tmp_path):
     """It is a document like any other."""
     records = [{"id": "big", "text": "word " * 20_000_000}, *documents()]

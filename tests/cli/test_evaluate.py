@@ -35,6 +35,7 @@ def test_evaluate_writes_a_page_and_json(tmp_path):
         assert 2 == run("evaluate", DEMO, "--methods", "digest", name, page).exit_code
 
 
+@pytest.mark.slow
 def test_evaluate_reads_a_truth(tmp_path):
     """By the ids of the documents."""
     path = write_jsonl(tmp_path / "a.jsonl", documents())

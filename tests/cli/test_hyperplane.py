@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pytest
 
 from .commands import run
 
@@ -60,6 +61,7 @@ def test_options_of_other_methods_are_refused(tmp_path: Path) -> None:
     assert (2, True) == (found.exit_code, "unit does nothing to vectors" in found.stderr)
 
 
+@pytest.mark.slow
 def test_hyperplanes_are_judged_by_the_cosine_of_every_two_vectors(tmp_path: Path) -> None:
     """At their own threshold, and from `near` on; copies and a vector without a direction are among them."""
     random = np.random.Generator(np.random.PCG64(7))

@@ -26,6 +26,7 @@ def test_a_plan_says_what_it_could_not_read(torn):
     assert (3, 1) == (done.exit_code, json.loads(done.stdout)["unread"])
 
 
+@pytest.mark.slow
 def test_an_evaluation_says_what_it_could_not_read(torn, tmp_path):
     """Beside the documents, in its record, and where it is quiet on standard error."""
     asked = ("evaluate", torn, "--methods", "jaccard,digest")
@@ -41,6 +42,7 @@ def test_an_evaluation_says_what_it_could_not_read(torn, tmp_path):
     assert "1 record could not be read." in done.stdout
 
 
+@pytest.mark.slow
 def test_what_was_read_whole_is_done(torn):
     """And says nothing of that."""
     torn.write_bytes(gzip.compress(b'{"text": "a rose"}\n{"text": "a rose"}\n'))

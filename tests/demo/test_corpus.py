@@ -165,6 +165,7 @@ def test_no_two_versions_stand_near_the_default_threshold():
     assert [] == near
 
 
+@pytest.mark.slow
 def test_unrelated_texts_are_not_similar():
     """Across families nothing is alike beyond a shared footer."""
     for a, b in itertools.combinations(documents(), 2):

@@ -165,6 +165,7 @@ def test_a_worker_that_was_killed_on_purpose_is_no_failure() -> None:
         workers.put_back(process)
 
 
+@pytest.mark.slow
 def test_workers_end_with_the_process(tmp_path: Path) -> None:
     """Whose answer is the same as without them."""
     source = """
@@ -208,6 +209,7 @@ def test_ctrl_c_while_a_worker_is_starting_is_not_its_own() -> None:
         process.close()
 
 
+@pytest.mark.slow
 def test_a_copy_of_a_process_has_workers_of_its_own(tmp_path: Path) -> None:
     """And leaves the original's alone, with which that goes on."""
     source = """

@@ -54,6 +54,7 @@ def judge_kill(bench, answer, states, where):
     assert sources == tree(bench.home / "in")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["fail", "full", "kill"])
 @pytest.mark.parametrize(
     "bench", [case for case in CASES if case.name in QUICK], indirect=True, ids=lambda case: case.name

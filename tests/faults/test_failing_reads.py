@@ -76,6 +76,7 @@ def each_read(bench, chosen):
     assert failed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bench", SAMPLE, indirect=True, ids=lambda case: case.name)
 def test_a_source_that_cannot_be_read_at_some_point(bench):
     """A clean error and the old output, or an output that has every document."""
@@ -130,11 +131,13 @@ def goes_on(bench, chosen, mode, kinds, *, finished):
     return stopped
 
 
+@pytest.mark.slow
 def test_a_work_folder_that_fills_up(resumable):
     """A clean error, the old output stays, and the same command goes on when there is room."""
     assert goes_on(resumable, some, "full", ["write", "make"], finished=False)
 
 
+@pytest.mark.slow
 def test_a_work_folder_that_cannot_be_read_at_some_point(resumable):
     """Neither finished steps nor those of this run: they are computed again, or it is a clean error."""
     goes_on(resumable, some, "fail", ["read"], finished=True)

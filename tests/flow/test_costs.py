@@ -93,6 +93,7 @@ def test_components_are_foretold_likewise(clusters: str) -> None:
     assert _foretold(found.stats.notes) == pytest.approx(found.stats.compared, rel=0.25)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("_sparing")
 def test_pairs_are_foretold() -> None:
     """Copies of a template are all pairs: quadratic to list, where it was linear to decide."""
@@ -222,6 +223,7 @@ def test_minhash_on_documents_just_under_the_threshold_offers_the_exact_join_bef
     assert exact == 0
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("_sparing")
 @pytest.mark.parametrize("settings", [{}, {"verify": "estimate"}])
 def test_what_the_exact_join_is_offered_with_is_what_both_take(settings: dict[str, str]) -> None:
@@ -242,6 +244,7 @@ def test_minhash_offers_nothing_where_it_compares_little(name: str) -> None:
     assert () == ns.dedup(CORPORA[name](6000), method="minhash", audit=False).stats.notes
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("_sparing")
 def test_minhash_offers_nothing_where_the_exact_join_compares_as_much() -> None:
     """All copies of a template are pairs, by whichever method."""

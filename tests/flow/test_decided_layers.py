@@ -54,6 +54,7 @@ def _expected(
     return layered(strings, order, whole, num_against=num_against, within=within, empty=empty, near=guess, apart=apart)
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=share(300))
 @given(PAGES, PAGES, USES, st.sampled_from(["first", "last", "longest", "max:when"]), st.booleans(), st.data())
 def test_every_layer_obeys_as_the_rule_says(  # noqa: PLR0917  (drawn by Hypothesis)

@@ -29,6 +29,7 @@ def table(texts: list[str | None]) -> pa.Table:
     return pa.table({"id": [f"d{row}" for row in range(len(texts))], "text": pa.array(texts, pa.string())})
 
 
+@pytest.mark.slow
 @given(corpora(max_size=10), st.data())
 def test_what_was_decided_is_obeyed_as_the_rule_says(texts: list[str | None], data: st.DataObject) -> None:
     """Document by document, without any collapsing or blocks; sides, components, copies, chosen ones that lose."""

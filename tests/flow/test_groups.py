@@ -40,6 +40,7 @@ def _removed(found):
     return sorted((row["id"], row["witness_id"], row["similarity"]) for row in found.removals.to_pylist())
 
 
+@pytest.mark.slow
 @given(
     ROWS,
     st.integers(0, 5),

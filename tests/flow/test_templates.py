@@ -115,6 +115,7 @@ def test_summary_plan_and_report_tell_it(tmp_path) -> None:
     assert any("--drop-boilerplate 100" in one for one in ns.report(ns.dedup(path, method=THRESHOLD)).remarks)
 
 
+@pytest.mark.slow
 def test_templates_of_real_collections_are_told(data_dir) -> None:
     """One-line stubs at any threshold below, pages of aliases as usual; so does a plan, of a quarter of the pages."""
     stubs, pages = (str(next((data_dir / "docs").glob(f"{name}.docs.*"))) for name in ("eips-ercs", "tldr-pages"))
@@ -126,6 +127,7 @@ def test_templates_of_real_collections_are_told(data_dir) -> None:
         assert ["--drop-boilerplate 200" in note and "`tldr" in note for note in notes] == [True]
 
 
+@pytest.mark.slow
 def test_real_collections_without_templates_are_not_told(data_dir) -> None:
     """Versions, a fork, pages that look alike to people."""
     for name in ("react-native-docs", "redis-valkey-docs", "webis-copycat", "thaigov-th-sample"):

@@ -16,6 +16,7 @@ from tests.fuzz.filters import FILTERS
 from tests.fuzz.holding import held, shrunk
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", METHODS)
 def test_a_few_random_runs_answer_as_brute_force_does(name: str) -> None:
     """A few of each method; the slow test has hundreds of all, the long one thousands."""
@@ -65,6 +66,7 @@ def test_all_options_come_up() -> None:
     assert {(), FILTERS, *((one,) for one in FILTERS)} == {case.off for case in cases}
 
 
+@pytest.mark.slow
 def test_a_wrong_answer_is_found_cut_down_and_told(capsys: pytest.CaptureFixture[str]) -> None:
     """Here priority goes backwards: soon a case says so, with no document too many, and how to see it again."""
     plain = policies.ranks
@@ -93,6 +95,7 @@ def test_a_method_that_misses_too_much_is_told() -> None:
     assert ["minhash missed 110 of 1000 pairs, where 10.0 are expected"] == tally.below_recall()
 
 
+@pytest.mark.slow
 def test_the_script_goes_on_where_it_was(root: Path, tmp_path: Path) -> None:
     """A file of its state; one case again by its seed."""
     state = tmp_path / "state.json"

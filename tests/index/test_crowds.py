@@ -100,6 +100,7 @@ def test_the_best_of_those_compared_come_first_and_a_copy_is_never_missed(crowd)
     assert index.query("a text that is like nothing that is there").complete
 
 
+@pytest.mark.slow
 def test_as_many_copies_as_were_asked_for_are_the_best_there_are(tmp_path):
     """Then nothing that was left out is better."""
     texts = near_copies(600)
@@ -116,6 +117,7 @@ def test_a_crowd_has_few_leaders(crowd):
     assert sum(group.size for group in groups) > 0.95 * len(texts)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("at_once", [600, 100])
 def test_the_work_of_a_batch_grows_with_the_batch(tmp_path, monkeypatch, at_once):
     """Not with its square: of near copies in one batch each is compared with a bounded number of them."""

@@ -468,6 +468,7 @@ def test_an_index_may_be_asked_and_changed_while_its_ids_are_read(where):
         assert [] == list(index.ids())
 
 
+@pytest.mark.slow
 def test_an_index_of_a_real_corpus_has_the_pairs_that_a_run_lists(where, data_dir):
     """The same bands, the same similarities: every pair, and no other."""
     source = str(next((data_dir / "docs").glob("redis-valkey-docs.docs.jsonl.*")))

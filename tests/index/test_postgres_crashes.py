@@ -79,6 +79,7 @@ def test_what_a_killed_client_was_told_is_there(durable_postgres, tmp_path):
     kill_clients(durable_postgres.url(f"kill_{uuid.uuid4().hex[:8]}"), tmp_path, 3)
 
 
+@pytest.mark.slow
 def test_what_a_crashed_server_acknowledged_is_there(durable_postgres, tmp_path):
     """Its clients get an error, and go on when it is back."""
     crash_the_server(durable_postgres, tmp_path, 2)

@@ -46,6 +46,7 @@ def machine_on(server: Server) -> type[Machine]:
     return MachineOnPostgres
 
 
+@pytest.mark.slow
 def test_an_index_in_postgresql_is_a_dict(postgres):
     """Some steps, with reopening, replacing, undone transactions and crashes of the server."""
     short = settings(max_examples=share(2), stateful_step_count=12, deadline=None)

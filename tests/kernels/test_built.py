@@ -132,6 +132,7 @@ def test_a_library_of_other_sources_or_for_other_machines_is_passed_over(folder,
     assert _built.library(tmp_path / "nothing") is None
 
 
+@pytest.mark.slow
 def test_a_build_takes_the_place_of_the_one_before_at_once(folder, tmp_path):
     """What was there is there until the new table of contents is, and then what nothing names is gone."""
     shutil.copytree(folder, tmp_path, dirs_exist_ok=True)

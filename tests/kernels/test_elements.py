@@ -71,6 +71,7 @@ def _draws(elements):
     return bool({"svg", "math"}.intersection(elements[scopes[-1] + 1 if scopes else 0 :]))
 
 
+@pytest.mark.slow
 @given(TAGS)
 @example([(True, "table"), (True, "template"), (True, "b"), (False, "table"), (False, "template"), (False, "table")])
 @example([(True, "template"), (True, "table"), (True, "object"), (False, "table"), (False, "template")])

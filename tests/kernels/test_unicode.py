@@ -100,6 +100,7 @@ def test_what_scripts_with_spaces_use_as_well_does_not_stand_alone(c: str) -> No
     assert unicode.ALONE not in unicode.classes(f"a{c}b")
 
 
+@pytest.mark.slow
 def test_every_character_is_what_the_oracle_says() -> None:
     """Classes for all of Unicode 16.0; folds for what Python knows as well."""
     plus = pytest.importorskip("unicodedataplus", reason="unicodedataplus is not installed")

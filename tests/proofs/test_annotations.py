@@ -84,6 +84,7 @@ def test_annotations_of_every_format_hold(tmp_path: Path, name: str, *, drop_unr
     assert [] == _annotated(tmp_path, drop_unreadable=drop_unreadable)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("drop_unreadable", [False, True])
 @pytest.mark.parametrize("name", [name for name in damaging.NAMES if "warc" in name])
 def test_annotations_of_archives_with_any_damage_hold(tmp_path: Path, name: str, *, drop_unreadable: bool) -> None:
@@ -116,6 +117,7 @@ def _other(value: Any) -> list[Any]:
     return [*near, None, [], True] if value is not None else [0, "", []]
 
 
+@pytest.mark.slow
 def test_any_other_value_of_the_annotations_of_an_archive_is_told(lines: Path) -> None:
     """Each of each line, and a key that is lost or too many."""
     told = [json.loads(line) for line in lines.read_bytes().splitlines()]

@@ -111,6 +111,7 @@ def _tables(home: Path) -> list[str]:
     return sorted(path.name for path in home.glob("*.parquet"))
 
 
+@pytest.mark.slow
 def test_a_value_of_the_statistics_that_is_changed_is_told(outputs: dict[str, Path]) -> None:
     """Each leaf of stats.json, the recipe's among them."""
     assert _unnoticed(outputs["plain"], _some(changes.of_json(outputs["plain"]))) == []
@@ -121,6 +122,7 @@ def test_what_the_list_of_sources_says_beside_is_told(outputs: dict[str, Path]) 
     assert _unnoticed(outputs["plain"], changes.of_metadata(outputs["plain"])) == []
 
 
+@pytest.mark.slow
 def test_a_column_of_a_table_that_is_changed_is_told(outputs: dict[str, Path]) -> None:
     """A cell of each, its type, its name; rows lost and doubled."""
     home = outputs["plain"]

@@ -27,6 +27,7 @@ def test_what_says_the_same_goes_and_all_else_stays(kind):
     assert (expected, 0) == (went, wrongly)
 
 
+@pytest.mark.slow
 def test_pages_of_real_sites_go_beside_their_content_and_no_other_page_goes(data_dir):
     """Three of four at least: people leave out, or take in, a byline or a caption here and there."""
     pages = real_pages(data_dir)

@@ -70,6 +70,7 @@ def test_a_task_whose_time_is_over_is_ended_with_its_process():
             os.kill(first, 0)
 
 
+@pytest.mark.slow
 def test_a_task_that_takes_too_much_memory_is_alone_in_that():
     """413, whether it says so itself or its process dies; the next task is done."""
     with working(memory=1 << 28) as workers:
@@ -368,6 +369,7 @@ STUCK = textwrap.dedent("""
 """)
 
 
+@pytest.mark.slow
 def test_a_signal_ends_the_process_whatever_it_does():
     """A reader that never ends: the client is told, and SIGTERM is the end of it, with an exit code that says so."""
     run = subprocess.Popen([sys.executable, "-c", STUCK], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)

@@ -76,6 +76,7 @@ def exercise(operations, mode, examples):
     return sent
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", GenerationMode)
 def test_the_service_is_as_described(operations, mode):
     """Statuses, types and bodies of the answers; what is not allowed is refused."""

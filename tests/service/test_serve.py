@@ -98,6 +98,7 @@ def test_it_listens_on_this_machine_alone_unless_secured(index, tmp_path):
         assert 200 == httpx.get(f"{url}/stats", timeout=PATIENCE).status_code
 
 
+@pytest.mark.slow
 def test_what_cannot_be_is_said_in_a_line(index, tmp_path):
     """A port in use, a host that is not, tokens that are none, an index that is none, sizes that are none."""
     with served(index) as process:

@@ -402,6 +402,7 @@ def test_a_file_without_permission_is_an_error_that_names_it() -> None:
         assert [(0, "b.txt: ")] == [(place.position, place.reason[:7]) for place in skipped]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["jsonl", "csv", "parquet", "txt"])
 def test_a_text_of_100_megabytes_is_one_batch(tmp_path: Path, kind: str) -> None:
     """Its neighbours are read as ever."""

@@ -11,6 +11,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from .damaging import NAMES, damaged, records_of, whole
 
 _ROOT = Path(__file__).parents[2]
@@ -54,6 +56,7 @@ def complaint(name: str, number: int, result: dict[str, Any]) -> str:
     return "" if number or not result["skipped"] else f"a sound file: {result}"
 
 
+@pytest.mark.slow
 def test_damage_is_told_and_ends_nothing(tmp_path: Path) -> None:
     """A clean error, or counted skips: never a signal, never fewer records and not a word."""
     files = [(name, number) for name in NAMES for number in range(_IN_THE_SUITE + 1)]

@@ -32,6 +32,7 @@ def _archive() -> bytes:
     return b"".join(_record(number, texts[number // 2]) for number in range(60))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", _PACKED)
 @pytest.mark.parametrize("share", [0.3, 0.7, 0.99])
 def test_an_archive_that_breaks_off_is_read_up_to_there_and_the_rest_is_told(

@@ -49,6 +49,7 @@ def _spelt(one):
     return f"{one.label}:{one.cut}" if "=" in one.cut else f"{one.label}:threshold={one.cut}"
 
 
+@pytest.mark.slow
 def test_every_setting_is_what_the_product_makes_of_it(tmp_path):
     """Precision and recall of each are those of a run of it, on the judged pairs: of one site, which has a menu."""
     table, truth = corpus(tmp_path, spoilt=lambda pair: pair * 7 % 23, num=40, menu=" ".join(ALL[:40]) + " ")
@@ -168,6 +169,7 @@ def test_few_pairs_are_told(tmp_path):
     assert "Only 1 true and 1 false pairs are judged" in text
 
 
+@pytest.mark.slow
 def test_people_s_own_curve_on_real_pages(data_dir):
     """What people call near-duplicates, by Jaccard of three words: the figures that stand beside the corpus."""
     folder = data_dir / "docs"

@@ -95,6 +95,7 @@ def many():
     return made
 
 
+@pytest.mark.slow
 def test_what_a_page_leaves_out_stands_beside_it(tmp_path):
     """All pairs, with their whole ids; the page names the file, and says how much it has."""
     method = ns.Jaccard(threshold="0.6", shingle_size=1)

@@ -107,6 +107,7 @@ def test_the_traps_have_no_end_without_us(tmp_path: Path, site: Site) -> None:
     assert 150 <= sum(site.requests.values())
 
 
+@pytest.mark.slow
 def test_every_page_is_kept_once_and_the_crawl_ends(tmp_path: Path, site: Site) -> None:
     """Of mirrors, sessions, months and printer versions, the page that came first stays."""
     found = crawl(tmp_path, site, **OF_TRAPS)
@@ -354,6 +355,7 @@ def test_an_index_of_an_earlier_crawl_knows_its_pages(tmp_path: Path, site: Site
     assert ([], len(WHOLE)) == (again.items, ours(again)["unchanged"])
 
 
+@pytest.mark.slow
 def test_all_articles_of_a_listing_come_once_and_traps_end(tmp_path: Path) -> None:
     """With the settings of Scrapy and of the add-on: the last list is reached, though all lists resemble each other."""
     with served(Listing()) as site:

@@ -93,6 +93,7 @@ def test_lines_that_are_no_text_are_told_with_their_number(tmp_path: Path) -> No
     assert [(str(tmp_path / "a.txt"), 2)] == [(row["source"], row["line"]) for row in found.skipped.to_pylist()]
 
 
+@pytest.mark.slow
 def test_a_torn_file_gives_what_stands_before_the_break(tmp_path: Path) -> None:
     """And says that it is torn."""
     whole = gzip.compress("".join(f"http://example.org/{n}\n" for n in range(200_000)).encode())

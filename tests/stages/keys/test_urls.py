@@ -344,6 +344,7 @@ def test_real_urls_changed_at_random_behave(data_dir: Path) -> None:
         assert host_of("".join(changed)).rstrip(".") == host_of(once).rstrip(".")
 
 
+@pytest.mark.slow
 def test_canonical_urls_are_near_duplicates_on_a_real_crawl(data_dir: Path) -> None:
     """Of the pairs with one canonical URL nine in ten are listed as near-duplicates by others, from content alone."""
     groups: dict[str, list[str]] = {}

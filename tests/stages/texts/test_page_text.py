@@ -145,6 +145,7 @@ def test_extraction_is_that_of_the_library(pieces: list[str]) -> None:
     assert extracted.column("found")[0].as_py() != 0 or main == extracted.column("text")[0].as_py()
 
 
+@pytest.mark.slow
 def test_extraction_of_real_pages_is_that_of_the_library(data_dir: object) -> None:
     """The first 150 pages of real sites, but those that speak of comments."""
     import json
@@ -184,6 +185,7 @@ def test_no_bytes_raise(mime: str | None, body: bytes, charset: str | None, extr
     assert isinstance(page_text(body, charset, mime, extract), str)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "page",
     [
