@@ -12,6 +12,7 @@ import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -97,9 +98,9 @@ class TextFolder:
         """Text files, or web pages among them."""
         return "pages" if self.pages else "text"
 
-    @property
+    @cached_property
     def pages(self) -> bool:
-        """Whether some of them are web pages."""
+        """Whether some of them are web pages; looked at once, as each line of a manifest asks."""
         return any(map(is_page, self.paths))
 
     def read(self, columns: Columns, skip: Skip, only: npt.NDArray[np.int64] | None = None) -> Iterator[pa.RecordBatch]:

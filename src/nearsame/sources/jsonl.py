@@ -300,11 +300,11 @@ def _table(block: Block, schema: pa.Schema) -> pa.Table | None:
     values = np.frombuffer(block.data, np.uint8)
     if not len(starts) or not _braced(values, starts, ends).all():
         return None
-    longest = int((ends - starts).max())
+    size = max(1 << 20, int((ends - starts).max()) + 2)
     try:
         table = pyarrow.json.read_json(
             pa.BufferReader(pa.py_buffer(block.data)),
-            read_options=pyarrow.json.ReadOptions(block_size=max(1 << 20, longest + 2)),
+            read_options=pyarrow.json.ReadOptions(block_size=size, use_threads=values.size > size),
             parse_options=pyarrow.json.ParseOptions(explicit_schema=schema, unexpected_field_behavior="ignore"),
         ).combine_chunks()
         table.validate(full=True)

@@ -129,9 +129,9 @@ class Reading:
         """What is read of a part."""
         return self.columns.of_side(against=number < len(self.against))
 
-    @property
+    @cached_property
     def all_parts(self) -> list[Part]:
-        """The against side, then the other: `source` in ORIGINS counts in this list."""
+        """The against side, then the other: `source` in ORIGINS counts in this list, which each batch asks for."""
         return [*self.against, *self.parts]
 
     @cached_property
