@@ -9,7 +9,8 @@ from hypothesis import given
 
 import nearsame as ns
 from nearsame.errors import SourceError
-from nearsame.sources import Columns, TextFolder, alike, folder, open_parts
+from nearsame.sources import Columns, TextFolder, alike, open_parts
+from nearsame.sources.page_records import is_page
 
 from .corpora import copied, only, read
 
@@ -90,8 +91,8 @@ def test_a_folder_knows_its_size(tmp_path: Path) -> None:
 
 def test_each_path_is_looked_at_a_few_times(tmp_path, monkeypatch):
     """Each line of the manifest looked at all of them: of 20,000 files none was ever written."""
-    looked_at, inner = [], folder.is_page
-    monkeypatch.setattr(folder, "is_page", lambda path: looked_at.append(path) or inner(path))
+    looked_at, inner = [], is_page
+    monkeypatch.setattr("nearsame.sources.folder.is_page", lambda path: looked_at.append(path) or inner(path))
     for number in range(60):
         (tmp_path / f"{number}.txt").write_text(f"a text of its own {number} {number}", "utf-8")
     ns.dedup(tmp_path).write(tmp_path.with_name("out"))

@@ -43,7 +43,7 @@ class Setting(NamedTuple):
             ValueError: It cannot be one.
         """
         for text in value if isinstance(value, list | tuple | set | frozenset) else (value,):
-            if isinstance(text, str) and (wrong := no_path(text)):
+            if isinstance(text, str) and not text.isprintable() and (wrong := no_path(text)):  # there may be very many
                 raise ValueError(f"{shown(text)} has {wrong}")
         if not isinstance(value, str):
             value = plain_number(value, self.annotation)

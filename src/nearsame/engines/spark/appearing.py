@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from nearsame.engines.spark.interrupting import settled
 from nearsame.engines.spark.places import HadoopPlace
 from nearsame.errors import NearSameError, OutputError
 from nearsame.files.placing import to_disk
@@ -51,7 +52,8 @@ def appearing(place: HadoopPlace) -> Iterator[HadoopPlace]:
         raise OutputError(f"{place.address} is the root of a store", hint="Name a folder in it.")
     made, old = unseen(place), unseen(place, _OLD)
     try:
-        yield made
+        with settled(place.session):  # a task that still writes would make the hidden folder again
+            yield made
         if made.local is not None:
             _require_on_disk(Path(made.local))
         if place.exists():

@@ -1,94 +1,160 @@
 """Ctrl-C while Spark works: its jobs are ended, and what waits for them is a KeyboardInterrupt.
 
-pyspark's own handler asks Java for that over the connection on which an answer is being waited for: Java hears it when
-the work is done, and what comes of it is an error of the network. Here another thread asks, and goes on asking until
-the run has ended, since one question to Java may begin several jobs. Who presses twice does not wait for the answer.
+1. pyspark's own handler asks Java for that over the connection on which an answer is being waited for: Java hears it
+   when the work is done, and what comes of it is an error of the network. Here another thread asks, and goes on asking
+   until the run has ended, since one question to Java may begin several jobs. Who presses twice does not wait.
+2. Tasks go on for a moment when their job has ended, and may write until then (`settled`).
+3. While a process of Java is being started, nobody could end it: Ctrl-C is heard when it is there (`held`).
 """
 
+import logging
 import signal
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from queue import Empty, SimpleQueue
 from types import FrameType
 from typing import Any
 
-__all__ = ["interruptible", "is_interrupting"]
+__all__ = ["Listening", "held", "interruptible", "is_interrupting", "settled"]
 
 _PAUSE = 0.2  # seconds until the jobs that have begun since are ended, too
-_PATIENCE = 5  # seconds for a question under way, so that no job is ended which began after the run
+_PATIENCE = 5.0  # seconds for a question under way, and for tasks whose job has ended
+_LOGGERS = ("", "py4j.clientserver", "py4j.java_gateway")  # which tell of a connection that is left, with a traceback
 
 
-class _Handler:
-    """What hears Ctrl-C during a run."""
+class Listening:
+    """What hears Ctrl-C in a block, and ends what is waited for there."""
 
-    def __init__(self) -> None:
-        """Nobody has pressed anything yet."""
+    def __init__(self, end: Callable[[], object]) -> None:
         self.presses = 0
-        self.is_over = threading.Event()
-        self.asking: threading.Thread | None = None
+        self._end, self._is_over = end, False
+        self._told: SimpleQueue[bool] = SimpleQueue()  # the one way to tell a thread from a handler, also within it
+        self._thread = threading.Thread(target=self._work, daemon=True)
 
     def __call__(self, _number: int, frame: FrameType | None) -> None:
-        """End all jobs; and raise, unless Java's answer is being waited for, which ends by that."""
+        """End it; and raise, unless Java's answer is being waited for, which ends by that."""
         self.presses += 1
-        if self.asking is None:
-            self.asking = threading.Thread(target=self._end_jobs, daemon=True)
-            self.asking.start()
-        if self.presses > 1 or not _awaits_java(frame):
+        self._told.put(True)
+        if not self._is_over and (self.presses > 1 or not _awaits_java(frame)):
             raise KeyboardInterrupt
 
-    def end(self) -> None:
-        """The run is over: jobs that others begin are theirs."""
-        self.is_over.set()
-        if self.asking is not None:
-            self.asking.join(_PATIENCE)
+    def begin(self) -> None:
+        """Hear it from now on, or again, where somebody has put another handler there."""
+        if not self._thread.ident:
+            self._thread.start()
+        signal.signal(signal.SIGINT, self)
 
-    def _end_jobs(self) -> None:
-        from pyspark import SparkContext
+    def end(self, before: Any) -> None:
+        """The block is over: what others begin is theirs."""
+        self._is_over = True
+        signal.signal(signal.SIGINT, before)
+        self._told.put(False)
+        if self._thread.ident:
+            self._thread.join(_PATIENCE)
 
-        while not self.is_over.is_set():
-            context: Any = SparkContext._active_spark_context  # noqa: SLF001  (there is no public word for it)
-            if context is not None:
+    def _work(self) -> None:
+        if not self._told.get():
+            return
+        with _hushed():
+            while not self._is_over:
                 with suppress(Exception):  # its process may have ended
-                    context.cancelAllJobs()
-            self.is_over.wait(_PAUSE)
+                    self._end()
+                with suppress(Empty):
+                    self._told.get(timeout=_PAUSE)
 
 
 @contextmanager
-def interruptible() -> Iterator[None]:
+def interruptible(end: Callable[[], object] | None = None) -> Iterator[Listening | None]:
     """Ctrl-C in the block is a KeyboardInterrupt, soon, and no job of Spark's goes on.
 
     Where the program hears Ctrl-C in a way of its own, that stays. Within another such block this one does nothing.
 
+    Args:
+        end: Ends what is waited for; default: all jobs.
+
     Raises:
         KeyboardInterrupt: Somebody interrupted.
     """
-    before = signal.getsignal(signal.SIGINT)
-    if not (threading.current_thread() is threading.main_thread() and _is_usual(before)):
-        yield
+    before = _usual()
+    if before is None:
+        yield None
         return
-    handler = _Handler()
-    signal.signal(signal.SIGINT, handler)
+    listening = Listening(_end_jobs if end is None else end)
     try:
-        yield
+        listening.begin()
+        yield listening
     except Exception:
-        if not handler.presses:
+        if not listening.presses:
             raise
     finally:
+        listening.end(before)
+    if listening.presses:
+        raise KeyboardInterrupt
+
+
+@contextmanager
+def held() -> Iterator[None]:
+    """Ctrl-C in the block is heard at its end.
+
+    Raises:
+        KeyboardInterrupt: Somebody interrupted.
+    """
+    before, presses = _usual(), list[int]()
+    if before is None:
+        yield
+        return
+    signal.signal(signal.SIGINT, lambda number, _frame: presses.append(number))
+    try:
+        yield
+    finally:
         signal.signal(signal.SIGINT, before)
-        handler.end()
-    if handler.presses:
+    if presses:
         raise KeyboardInterrupt
 
 
 def is_interrupting() -> bool:
     """Whether somebody has interrupted the run under way, so that its errors may come of that."""
     handler = signal.getsignal(signal.SIGINT)
-    return isinstance(handler, _Handler) and handler.presses > 0
+    return isinstance(handler, Listening) and handler.presses > 0
 
 
-def _is_usual(handler: Any) -> bool:
-    """Whether it is Python's handler, or the one that a session of Spark puts in its place."""
-    return handler is signal.default_int_handler or str(getattr(handler, "__module__", None)).startswith("pyspark.")
+@contextmanager
+def settled(session: Any) -> Iterator[None]:
+    """An error in the block goes on when no task works any more, so that none writes behind it; or after a while."""
+    try:
+        yield
+    except BaseException:
+        with suppress(Exception):  # its process may be what failed
+            until = time.monotonic() + _PATIENCE
+            while _num_running(session) and time.monotonic() < until:
+                time.sleep(_PAUSE)
+        raise
+
+
+def _num_running(session: Any) -> int:
+    """Tasks of all executors, by the scheduler: what the tracker of states says of them comes late."""
+    each = session.sparkContext._jsc.sc().taskScheduler().runningTasksByExecutors().valuesIterator()  # noqa: SLF001
+    number = 0
+    while each.hasNext():
+        number += int(each.next())
+    return number
+
+
+def _end_jobs() -> None:
+    from pyspark import SparkContext
+
+    context: Any = SparkContext._active_spark_context  # noqa: SLF001  (there is no public word for it)
+    if context is not None:
+        context.cancelAllJobs()
+
+
+def _usual() -> Any:
+    """The handler, if it is Python's, or the one that a session of Spark puts in its place; None in other threads."""
+    handler = signal.getsignal(signal.SIGINT)
+    is_one = handler is signal.default_int_handler or str(getattr(handler, "__module__", "")).startswith("pyspark.")
+    return handler if is_one and threading.current_thread() is threading.main_thread() else None
 
 
 def _awaits_java(frame: FrameType | None) -> bool:
@@ -98,3 +164,20 @@ def _awaits_java(frame: FrameType | None) -> bool:
             return True
         frame = frame.f_back
     return False
+
+
+@contextmanager
+def _hushed() -> Iterator[None]:
+    """Nothing that py4j says is logged."""
+
+    def is_other(record: logging.LogRecord) -> bool:
+        return "py4j" not in record.pathname
+
+    loggers = [logging.getLogger(name) for name in _LOGGERS]
+    for logger in loggers:
+        logger.addFilter(is_other)
+    try:
+        yield
+    finally:
+        for logger in loggers:
+            logger.removeFilter(is_other)

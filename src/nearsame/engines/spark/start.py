@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nearsame.engines.spark.failures import LOG, cause_of, plain
+from nearsame.engines.spark.interrupting import held, interruptible
 from nearsame.errors import ConfigError, EngineError, MissingExtraError
 from nearsame.machine import num_processors
 
@@ -122,11 +123,12 @@ def started(master: str | None = None, conf: Sequence[str] = ()) -> "Iterator[Sp
     log = _new_log()
     try:
         session = _session(_all_settings(chosen, given), log)
-        try:
-            yield session
-        finally:
-            with suppress(Exception):  # its process may be what failed
-                session.stop()
+        with interruptible():
+            try:
+                yield session
+            finally:
+                with suppress(Exception):  # its process may be what failed
+                    session.stop()
     except (PySparkException, Py4JError) as error:
         hint = f"See {log} for more."
         raise EngineError(f"Spark gave up: {cause_of(error)}", hint=hint) from error
@@ -179,11 +181,20 @@ def _session(chosen: dict[str, str], log: Path) -> "SparkSession":
     if SparkContext._active_spark_context is not None:  # noqa: SLF001  (there is no public word for it)
         raise ConfigError("this process has a Spark session already", hint="Stop it, or give it to Spark(session).")
     launch: Any = launch_gateway  # it has no types
-    wanted = SparkConf().setAll(list(chosen.items()))
+    wanted, java = SparkConf().setAll(list(chosen.items())), list[Any]()  # its process, where it is ours
     try:
-        with log.open("wb") as sink:
+        with log.open("wb") as sink, held():
             gateway = launch(wanted, {"stdout": sink, "stderr": sink})
-        return SparkSession.builder.config(conf=SparkContext(conf=wanted, gateway=gateway).getConf()).getOrCreate()
+            java += [gateway.proc] * (gateway.proc is not None)
+        with interruptible(lambda: [process.kill() for process in java]) as listening:
+            context = SparkContext(conf=wanted, gateway=gateway)
+            if listening is not None:
+                listening.begin()  # the context has put its own handler there
+            return SparkSession.builder.config(conf=context.getConf()).getOrCreate()
+    except KeyboardInterrupt:
+        for process in java:
+            process.kill()
+        raise
     except (PySparkException, Py4JError, ConnectionError) as error:
         raise ConfigError(f"Spark does not start: {_reason(error, log)}", hint="Change --master or --conf.") from error
 

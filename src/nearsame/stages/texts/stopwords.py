@@ -76,6 +76,7 @@ def stop_words(
     return frozenset(dropped)
 
 
+@functools.lru_cache(maxsize=8)
 def taken_as_words(entries: tuple[str, ...]) -> tuple[str, ...]:
     """What one must know of entries that look like the code of a language, of which there is no list.
 
