@@ -135,8 +135,8 @@ def settled(session: Any) -> Iterator[None]:
 
 def _num_running(session: Any) -> int:
     """Tasks of all executors, by the scheduler: what the tracker of states says of them comes late."""
-    each = session.sparkContext._jsc.sc().taskScheduler().runningTasksByExecutors().valuesIterator()  # noqa: SLF001
-    number = 0
+    scheduler = session.sparkContext._jsc.sc().taskScheduler()  # noqa: SLF001  (there is no public word for it)
+    each, number = scheduler.runningTasksByExecutors().valuesIterator(), 0
     while each.hasNext():
         number += int(each.next())
     return number
