@@ -23,17 +23,17 @@ TIMINGS = ("seconds", "thread_seconds")
 
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory) -> Path:
-    """Thirty files, so thirty batches; every third document is an edited copy of an earlier one."""
+    """Thirty files of many documents, so thirty batches; every third document is an edited copy of an earlier one."""
     home = tmp_path_factory.mktemp("corpus")
     chance = random.Random(3)
     made: list[list[str]] = []
     for number in range(30):
         lines = []
-        for _ in range(40):
-            text = words(200, chance.randrange(1 << 30))
+        for _ in range(260):
+            text = words(60, chance.randrange(1 << 30))
             if made and chance.random() < 1 / 3:
                 text = [*chance.choice(made)]
-                text[chance.randrange(200)] = "edited"
+                text[chance.randrange(60)] = "edited"
             made.append(text)
             lines.append(json.dumps({"text": " ".join(text)}) + "\n")
         (home / f"{number:02d}.jsonl").write_text("".join(lines), "utf-8")

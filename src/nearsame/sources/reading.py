@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from nearsame import computing, schemas
-from nearsame.arrow import numbers
+from nearsame.arrow import held_bytes, numbers
 from nearsame.clock import Progress, Silent
 from nearsame.dataclass import dataclass
 from nearsame.errors import ColumnError, SourceError
@@ -31,6 +31,8 @@ from nearsame.sources.ordering import one_order
 from nearsame.sources.page_records import as_pages
 
 __all__ = ["Reading"]
+
+_FEW_ROWS, _MOST_ROWS, _MOST_BYTES = 256, 1024, 1 << 20  # of small batches, and of those that are joined
 
 
 @dataclass
@@ -58,8 +60,11 @@ class Reading:
     _vector: tuple[str, int] | None = None  # where the first vector is, and its length
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
-        """DOCUMENTS batches (PAGES, where there are some; ITEMS, VECTORS or CODES, where the columns name these)."""
-        needed = self._needed()
+        """DOCUMENTS batches (PAGES, where there are some; ITEMS, VECTORS or CODES, where the columns name these).
+
+        Nothing is numbered that stands in no batch yet when one is given.
+        """
+        needed, small = self._needed(), _Small(min(self.batch_rows or _MOST_ROWS, _MOST_ROWS))
         for number, part in enumerate(self.all_parts):
             only = needed.get(number)
             skip = partial(self._skip, number)
@@ -70,9 +75,17 @@ class Reading:
                 waiting = list(self._pieces(batch))[::-1]
                 del batch  # it may be large, and what is given is held by others as long as they need it
                 while waiting:
-                    yield self._number(number, waiting.pop())
+                    piece = waiting.pop()
+                    if not small.takes(piece):
+                        yield from small.taken()
+                    if small.takes(piece):
+                        small.add(self._number(number, piece))
+                    else:
+                        yield self._number(number, piece)
             if number + 1 == len(self.against):
+                yield from small.taken()
                 self.num_against = self.num_documents
+        yield from small.taken()
 
     def _read(
         self, number: int, part: Part, skip: Skip, only: npt.NDArray[np.int64] | None
@@ -289,6 +302,37 @@ class Reading:
                 first, length = self._vector
                 message = f"{place}: a vector of {lengths[at]} numbers, where that of {first} has {length}"
                 raise SourceError(message, hint="Give vectors of one length, from one model.")
+
+
+@dataclass
+class _Small:
+    """Small batches that come one after the other, of files with few records: each costs the same, so they are joined.
+
+    Attributes:
+        most_rows: of what is joined.
+    """
+
+    most_rows: int
+    _batches: list[pa.RecordBatch] = field(default_factory=list)
+    _rows: int = 0
+    _bytes: int = 0
+
+    def takes(self, batch: pa.RecordBatch) -> bool:
+        """Whether a batch is small, and there is room for it."""
+        rows, size = self._rows + len(batch), self._bytes + held_bytes(batch)
+        return len(batch) <= _FEW_ROWS and rows <= self.most_rows and size <= _MOST_BYTES
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        """Keep it until others are there."""
+        self._batches.append(batch)
+        self._rows += len(batch)
+        self._bytes += held_bytes(batch)
+
+    def taken(self) -> Iterator[pa.RecordBatch]:
+        """What is there, as one batch, if there is something."""
+        batches, self._batches, self._rows, self._bytes = self._batches, [], 0, 0
+        if batches:
+            yield batches[0] if len(batches) == 1 else pa.Table.from_batches(batches).combine_chunks().to_batches()[0]
 
 
 def _after(first: list[pa.RecordBatch], others: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
