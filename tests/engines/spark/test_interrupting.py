@@ -191,8 +191,9 @@ def test_an_error_waits_for_tasks_and_what_went_well_does_not(monkeypatch):
     assert [7] == running
 
 
-def test_nothing_appears_beside_an_output_whose_writing_ends(spark, tmp_path):
+def test_nothing_appears_beside_an_output_whose_writing_ends(spark, tmp_path, monkeypatch):
     """Tasks go on for a moment when their job has ended, and make the folders again that they write to."""
+    monkeypatch.setattr(interrupting, "_TASKS_PATIENCE", PATIENCE)  # a busy machine takes longer to end them
     log, out = tmp_path / "log", tmp_path / "outputs" / "clean"
     out.parent.mkdir()
     found = ns.dedup(slow_texts(spark, log, rows=16, seconds=0.25), engine=ns.Spark(spark))

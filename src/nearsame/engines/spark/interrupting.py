@@ -20,7 +20,8 @@ from typing import Any
 __all__ = ["Listening", "held", "interruptible", "is_interrupting", "settled"]
 
 _PAUSE = 0.2  # seconds until the jobs that have begun since are ended, too
-_PATIENCE = 5.0  # seconds for a question under way, and for tasks whose job has ended
+_PATIENCE = 5.0  # seconds for a question under way
+_TASKS_PATIENCE = 10.0  # seconds for tasks whose job has ended: Spark ends a Python worker after two
 _LOGGERS = ("", "py4j.clientserver", "py4j.java_gateway")  # which tell of a connection that is left, with a traceback
 
 
@@ -127,7 +128,7 @@ def settled(session: Any) -> Iterator[None]:
         yield
     except BaseException:
         with suppress(Exception):  # its process may be what failed
-            until = time.monotonic() + _PATIENCE
+            until = time.monotonic() + _TASKS_PATIENCE
             while _num_running(session) and time.monotonic() < until:
                 time.sleep(_PAUSE)
         raise
