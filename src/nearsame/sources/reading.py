@@ -319,8 +319,9 @@ class _Small:
 
     def takes(self, batch: pa.RecordBatch) -> bool:
         """Whether a batch is small, and there is room for it."""
-        rows, size = self._rows + len(batch), self._bytes + held_bytes(batch)
-        return len(batch) <= _FEW_ROWS and rows <= self.most_rows and size <= _MOST_BYTES
+        if len(batch) > _FEW_ROWS or self._rows + len(batch) > self.most_rows:
+            return False
+        return self._bytes + held_bytes(batch) <= _MOST_BYTES
 
     def add(self, batch: pa.RecordBatch) -> None:
         """Keep it until others are there."""

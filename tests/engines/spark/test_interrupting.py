@@ -234,19 +234,8 @@ def test_a_command_that_is_interrupted_ends_in_silence_and_so_does_java(moment, 
     """Whenever that is: while nobody knows its process yet, or while it makes the session, too."""
     sparks.require_java()
     (tmp_path / "a.jsonl").write_text('{"text": "a rose is a rose is a rose"}\n' * 40_000, "utf-8")
-    command = [
-        sys.executable,
-        "-m",
-        "nearsame",
-        "dedup",
-        "a.jsonl",
-        "-o",
-        "out",
-        "--engine",
-        "spark",
-        "--on-driver",
-        "0",
-    ]
+    asked = ["dedup", "a.jsonl", "-o", "out", "--engine", "spark", "--on-driver", "0"]
+    command = [sys.executable, "-m", "nearsame", *asked]
     settings = {**os.environ, **sparks.environment(), "TMPDIR": str(tmp_path)}
     program = subprocess.Popen(
         command, cwd=tmp_path, env=settings, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True

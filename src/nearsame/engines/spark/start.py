@@ -182,18 +182,22 @@ def _session(chosen: dict[str, str], log: Path) -> "SparkSession":
         raise ConfigError("this process has a Spark session already", hint="Stop it, or give it to Spark(session).")
     launch: Any = launch_gateway  # it has no types
     wanted, java = SparkConf().setAll(list(chosen.items())), list[Any]()  # its process, where it is ours
+
+    def end_java() -> None:
+        for process in java:
+            process.kill()
+
     try:
         with log.open("wb") as sink, held():
             gateway = launch(wanted, {"stdout": sink, "stderr": sink})
             java += [gateway.proc] * (gateway.proc is not None)
-        with interruptible(lambda: [process.kill() for process in java]) as listening:
+        with interruptible(end_java) as listening:
             context = SparkContext(conf=wanted, gateway=gateway)
             if listening is not None:
                 listening.begin()  # the context has put its own handler there
             return SparkSession.builder.config(conf=context.getConf()).getOrCreate()
     except KeyboardInterrupt:
-        for process in java:
-            process.kill()
+        end_java()
         raise
     except (PySparkException, Py4JError, ConnectionError) as error:
         raise ConfigError(f"Spark does not start: {_reason(error, log)}", hint="Change --master or --conf.") from error
