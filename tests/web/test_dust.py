@@ -331,6 +331,23 @@ def test_clusters_come_from_the_folder_of_a_run(tmp_path: Path) -> None:
         learn_urls(str(crawl), clusters=tmp_path)
 
 
+def test_clusters_of_a_source_that_has_changed_are_refused(tmp_path: Path) -> None:
+    """The same pages in another order stand elsewhere; a folder of pages may have one more, or one less."""
+    crawl = tmp_path / "crawl.jsonl"
+    lines = [json.dumps(page) + "\n" for page in site()]
+    crawl.write_text("".join(lines), "utf-8")
+    ns.dedup(str(crawl), text_column="text").write(tmp_path / "clean")
+    crawl.write_text("".join(reversed(lines)), "utf-8")
+    with pytest.raises(SourceError, match="is not what the run of .*clean read") as caught:
+        learn_urls(str(crawl), clusters=tmp_path / "clean")
+    assert "Run dedup on it again" in caught.value.hint
+    with pytest.raises(SourceError, match="is not what the run"):
+        ns.mirrors(str(crawl), clusters=tmp_path / "clean")
+    (tmp_path / "clean" / "sources.parquet").unlink()
+    with pytest.raises(SourceError, match="holds no sources"):
+        ns.mirrors(str(crawl), clusters=tmp_path / "clean")
+
+
 def test_a_column_that_is_missing_is_named() -> None:
     """The column of URLs, and that of clusters."""
     with pytest.raises(ColumnError, match="'link'"):

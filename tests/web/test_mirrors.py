@@ -136,6 +136,46 @@ def test_the_policy_says_what_is_kept(prefer: str, expected: str) -> None:
     assert {expected} == {row["keep"] for row in found.table.to_pylist() if "origin" in row["a"] + row["b"]}
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Wed, 06 Mar 2019 10:00:00 GMT", "Tue, 05 Mar 2024 10:00:00 GMT"),
+        ("31.12.2019", "05.03.2024"),
+        ("2024-03-05T01:00:00+02:00", "2024-03-04T23:30:00Z"),
+        ("9", "10.5"),
+        ("2019", "2024-03-05"),
+        ("nan", "2019-03-05"),
+        ("nan", "-3"),
+        ("x", "1970"),
+    ],
+)
+def test_the_freshest_goes_by_dates_however_they_are_written(old: str, new: str) -> None:
+    """Not by how they are spelt; what is none says nothing."""
+    web = [
+        {"url": f"http://{host}.example/p{number}", "same": str(number), "date": date}
+        for number in range(6)
+        for host, date in (("a", old), ("b", new))
+    ]
+    found = ns.mirrors(web, cluster_column="same", prefer="freshest:date")
+    assert ["http://b.example/"] == found.table.column("keep").to_pylist()
+    assert (6 if old == "x" else 0) == found.stats.undated
+    with pytest.raises(ConfigError, match="none of its values is a date"):
+        ns.mirrors([{**page, "date": "soon"} for page in web], cluster_column="same", prefer="freshest:date")
+
+
+def test_paths_of_any_depth_are_taken_apart() -> None:
+    """A trap for crawlers makes URLs of a thousand folders, of which none is a mirror by its whole."""
+    deep = "a/" * 1100
+    web = [
+        {"url": f"http://{host}.example/{deep}p{number}", "same": f"{number}" if number < 6 else f"{number}{host}"}
+        for number in range(10)
+        for host in "ab"
+    ]
+    assert 0 == len(ns.mirrors(web, cluster_column="same").table)
+    web += [{"url": f"http://{host}.example/{deep}b/{n}", "same": f"b{n}"} for n in range(9) for host in "ab"]
+    assert ["b"] == [row["a"].rsplit("/", 1)[-1] for row in ns.mirrors(web, cluster_column="same").table.to_pylist()]
+
+
 def test_each_url_leads_to_one_that_leads_to_itself(found: ns.Mirrors) -> None:
     """All URLs, each once; nothing leads on; reasons say why."""
     rows = found.map.to_pylist()

@@ -22,7 +22,11 @@ def show_mirrors(report: Report, record: Mapping[str, Any], skipped: pa.Table) -
     """The summary of a run, and its mirrors."""
     stats = record["stats"]
     _row(report, "pages", stats["pages"], f"of {counted(stats['hosts'], 'host')}, {counted(stats['sites'], 'site')}")
-    for name, remark in (("without_url", "without a URL"), ("unread", "could not be read")):
+    for name, remark in (
+        ("without_url", "without a URL"),
+        ("unread", "could not be read"),
+        ("undated", "have no date that could be read"),
+    ):
         if stats[name]:
             _row(report, "", stats[name], remark)
     for skip in skipped.slice(0, _SKIPS).to_pylist():

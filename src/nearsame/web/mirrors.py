@@ -60,6 +60,7 @@ class MirrorStats(InNotebooks):
         read: records of the source.
         without_url: of these, those that have no URL, or none with a host.
         unread: records that could not be read.
+        undated: pages whose value is no date, where `freshest` goes by dates: they say nothing.
         pages: different pages, by canonical URL (scheme and `www.` count).
         hosts: different hosts.
         sites: different schemes, hosts and ports.
@@ -77,6 +78,7 @@ class MirrorStats(InNotebooks):
     read: int
     without_url: int
     unread: int
+    undated: int
     pages: int
     hosts: int
     sites: int
@@ -161,6 +163,7 @@ class Mirrors(InNotebooks):
             read=crawl.pages.num_read,
             without_url=crawl.pages.num_without_url + crawl.num_without_host,
             unread=len(crawl.pages.skipped),
+            undated=0 if crawl.values is None else self.prefer.unread(crawl.values),
             pages=len(crawl.places),
             hosts=len(set(crawl.hosts)),
             sites=len(crawl.sites),

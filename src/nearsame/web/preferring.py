@@ -1,10 +1,12 @@
 """Which of several mirrors is kept: a policy, stated once, that puts sites in order.
 
 `most-complete`: the one with the most pages. `fastest:COLUMN`: the one whose pages have the least mean of a number.
-`freshest:COLUMN`: the one with the greatest value, a number or a date. `named:HOST,HOST`: those first, in this order.
+`freshest:COLUMN`: the one with the greatest number; where not all are numbers, with the latest date. `named:HOST,HOST`:
+those first, in this order.
 Ties, and sites without a value: more pages, then https, then the shorter name, then the order of the alphabet.
 """
 
+import math
 from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any, Self
@@ -12,6 +14,7 @@ from typing import Any, Self
 from nearsame.dataclass import dataclass
 from nearsame.errors import ConfigError
 from nearsame.recipes.choices import PREFERRED, Preferred, word_of
+from nearsame.stages.clusters.dates import moments
 
 __all__ = ["Prefer"]
 
@@ -81,20 +84,30 @@ class Prefer:
             return self._named(sites)
         if self.column is None or values is None:
             return [0] * len(sites)
-        given = defaultdict[int, list[str]](list)
-        for site, value in zip(of_page, values, strict=True):
-            if value:
+        given = defaultdict[int, list[float]](list)
+        for site, value in zip(of_page, self._read(values), strict=True):
+            if value is not None:
                 given[site].append(value)
-        numbers = _numbers(given)
+        best = {site: sum(some) / len(some) if self.policy == "fastest" else -max(some) for site, some in given.items()}
+        return [(site not in best, best.get(site, 0)) for site in range(len(sites))]
+
+    def unread(self, values: Sequence[str | None]) -> int:
+        """How many values of the column say nothing: they are no date, where dates are asked for."""
+        return sum(map(_says, values)) - sum(value is not None for value in self._read(values))
+
+    def _read(self, values: Sequence[str | None]) -> Sequence[float | None]:
+        """What the values say, as numbers or as moments; None of what says nothing."""
+        numbers = _numbers(values)
+        if numbers is not None:
+            return numbers
         if self.policy == "fastest":
-            if numbers is None:
-                message = f"prefer=fastest:{self.column} needs numbers, and the column holds others"
-                raise ConfigError(message, hint="Name a column of seconds or the like.")
-            means = {site: sum(seconds) / len(seconds) for site, seconds in numbers.items()}
-            return [(site not in means, means.get(site, 0.0)) for site in range(len(sites))]
-        latest: dict[int, Any] = {site: max(dates) for site, dates in (numbers or given).items()}
-        place = {value: -number for number, value in enumerate(sorted(set(latest.values())))}
-        return [(site not in latest, place[latest[site]] if site in latest else 0) for site in range(len(sites))]
+            message = f"prefer=fastest:{self.column} needs numbers, and the column holds others"
+            raise ConfigError(message, hint="Name a column of seconds or the like.")
+        dates = moments(value if _says(value) else None for value in values)
+        if not any(date is not None for date in dates):
+            message = f"prefer=freshest:{self.column}: the column holds no numbers, and none of its values is a date"
+            raise ConfigError(message, hint="Write dates as in 2024-12-31.")
+        return dates
 
     def _named(self, sites: Sequence[str]) -> list[int]:
         names = [(site, site.partition("://")[2]) for site in sites]
@@ -105,9 +118,15 @@ class Prefer:
         return [min(places.get(name, len(places)) for name in spellings) for spellings in names]
 
 
-def _numbers(given: dict[int, list[str]]) -> dict[int, list[float]] | None:
-    """The values as numbers, where all of them are."""
+def _says(value: str | None) -> bool:
+    """Whether there is a value: in a column of numbers NaN says that there is none."""
+    return value is not None and value.strip().lower() not in ("", "nan")
+
+
+def _numbers(values: Sequence[str | None]) -> list[float | None] | None:
+    """The values as numbers, if all of them are; None of those that say nothing."""
     try:
-        return {site: [float(value) for value in values] for site, values in given.items()}
+        numbers = [float(value) if value is not None and _says(value) else None for value in values]
     except ValueError:
         return None
+    return None if any(number is not None and math.isinf(number) for number in numbers) else numbers

@@ -186,18 +186,21 @@ def _highest(
     pair: tuple[int, Segments, int, Segments],
     common: Sequence[tuple[Segments, bool]],
 ) -> Iterator[Pair]:
-    """The prefix pair, if it holds, else those of its folders that do."""
+    """The prefix pair, if it holds, else those of its folders that do: however deep they are."""
     a, alpha, b, beta = pair
-    agreeing = sum(agrees for _, agrees in common)
-    if agreeing < how.min_common:
-        return
-    counted = Pair(a, alpha, b, beta, len(common), agreeing, sites.num_below(a, alpha), sites.num_below(b, beta))
-    if how.hold(counted):
-        yield counted
-        return
-    folders = defaultdict[str, list[tuple[Segments, bool]]](list)
-    for rest, agrees in common:
-        if rest:
-            folders[rest[0]].append((rest[1:], agrees))
-    for name, inner in sorted(folders.items()):
-        yield from _highest(sites, how, (a, (*alpha, name), b, (*beta, name)), inner)
+    waiting: list[tuple[Segments, Sequence[tuple[Segments, bool]]]] = [((), common)]  # folders below both prefixes
+    while waiting:
+        below, paths = waiting.pop()
+        agreeing = sum(agrees for _, agrees in paths)
+        if agreeing < how.min_common:
+            continue
+        one, two = (*alpha, *below), (*beta, *below)
+        counted = Pair(a, one, b, two, len(paths), agreeing, sites.num_below(a, one), sites.num_below(b, two))
+        if how.hold(counted):
+            yield counted
+            continue
+        folders = defaultdict[str, list[tuple[Segments, bool]]](list)
+        for rest, agrees in paths:
+            if len(rest) > len(below):
+                folders[rest[len(below)]].append((rest, agrees))
+        waiting += [((*below, name), inner) for name, inner in sorted(folders.items(), reverse=True)]

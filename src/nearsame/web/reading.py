@@ -29,6 +29,7 @@ from nearsame.sources import Columns, Part, Skip, Skipped, into, open_parts
 from nearsame.sources.base import apart
 from nearsame.sources.lines import holds_lines, lines
 from nearsame.sources.listed import require_texts
+from nearsame.sources.manifest import manifest
 from nearsame.sources.memory import Memory
 from nearsame.sources.standard_input import plain_input
 
@@ -110,7 +111,9 @@ class PageOptions(ComparingOptions, total=False):
         str | None,
         Doc("A column that is equal for near-duplicates, a digest for example; null or empty for a page without any."),
     ]
-    clusters: Annotated[str | os.PathLike[str] | None, Doc("The folder of a `dedup` run on the same source.")]
+    clusters: Annotated[
+        str | os.PathLike[str] | None, Doc("The folder of a `dedup` run on the same source, unchanged since then.")
+    ]
 
 
 @checked
@@ -147,7 +150,7 @@ def read_pages(source: Any, *, order_column: str | None = None, **options: Unpac
         content = {"recipe": run.stats.recipe, "removed": run.stats.removed}
     else:
         parts = open_parts(several(source), columns=Columns(text=url_column))
-        known = {} if clusters is None else _stored(Path(clusters), [part.name for part in parts])
+        known = {} if clusters is None else _stored(Path(clusters), parts)
         content = {"column": cluster_column} if clusters is None else {"folder": str(clusters)}
     for part in parts:
         for batch in _columns(part, url_column, other_columns, into(collected.skipped)):
@@ -164,23 +167,49 @@ def _require_pages(source: Any) -> None:
             raise ConfigError(message, hint="Give pages with a column of URLs: JSON lines, Parquet, CSV, WARC.")
 
 
-def _stored(folder: Path, names: Sequence[str]) -> dict[tuple[str, int], int]:
+def _stored(folder: Path, parts: Sequence[Part]) -> dict[tuple[str, int], int]:
     """The clusters that a dedup run wrote, by source and position."""
-    path = folder / "clusters.parquet"
-    try:
-        table = pq.read_table(path, columns=["source", "row", "cluster"])
-    except (OSError, pa.ArrowException, KeyError) as error:
-        message = f"{folder} holds no clusters of a dedup run: {str(error).partition(chr(10))[0]}"
-        raise SourceError(message, hint="Name the folder that dedup -o wrote.") from None
+    table = _table(folder, "clusters", ["source", "row", "cluster"])
     known = {
         (source, row): cluster
         for source, row, cluster in zip(*(column.to_pylist() for column in table.columns), strict=True)
     }
+    names = [part.name for part in parts]
     others = sorted({source for source, _ in known} - set(names))
     if others:
         message = f"{folder} is about {others[0]}, which is not among the sources: {', '.join(names)}"
         raise ConfigError(message, hint="Name the sources as in that run.")
+    _require_unchanged(folder, parts)
     return known
+
+
+def _require_unchanged(folder: Path, parts: Sequence[Part]) -> None:
+    """See that files are what that run read, as far as sizes and times tell: a cluster is told by positions."""
+    which, telling = ["source", "against"], ["file", "size_bytes", "mtime_ns"]
+    listed, now = _table(folder, "sources", [*which, *telling]), manifest(parts, 0, Columns(), {}, 0, {})
+    before, after = (_by_source(lines.select([*which, *telling])) for lines in (listed, now))
+    for name, lines in before.items():
+        if lines != after.get(name, lines):
+            message = f"{name} is not what the run of {folder} read, as sizes and times of files say"
+            raise SourceError(message, hint="Run dedup on it again: clusters tell pages by where they stand.")
+
+
+def _by_source(lines: pa.Table) -> dict[str, list[tuple[Any, ...]]]:
+    """What is listed of each source that was judged."""
+    found: dict[str, list[tuple[Any, ...]]] = {}
+    for source, against, *told in zip(*(column.to_pylist() for column in lines.columns), strict=True):
+        if not against:
+            found.setdefault(source, []).append(tuple(told))
+    return found
+
+
+def _table(folder: Path, name: str, columns: list[str]) -> pa.Table:
+    """A table that a dedup run wrote."""
+    try:
+        return pq.read_table(folder / f"{name}.parquet", columns=columns)
+    except (OSError, pa.ArrowException, KeyError) as error:
+        message = f"{folder} holds no {name} of a dedup run: {str(error).partition(chr(10))[0]}"
+        raise SourceError(message, hint="Name the folder that dedup -o wrote.") from None
 
 
 @dataclass
