@@ -1,5 +1,6 @@
 """The service as programs see it, around an index of a few lines."""
 
+import gzip
 import http.client
 import json
 import socket
@@ -252,6 +253,27 @@ def test_every_mistake_has_the_same_shape(served):
     problem(client.post("/query", content="a"), 415, "media-type")
     problem(client.get("/documents/x/duplicates?limit=0"), 422, "invalid")
     problem(client.get("/documents/%ff"), 422, "invalid")
+
+
+def test_what_could_be_read_as_something_else_is_refused(served):
+    """A body that is compressed would be a document of its bytes; ids that are not UTF-8 would all be one."""
+    raw, text = {"Content-Type": "text/plain"}, "one text of some words that says something"
+    packed = gzip.compress(text.encode())
+    for kind in ("text/plain; charset=iso-8859-1", "application/json"):
+        headers = {"Content-Type": kind, "Content-Encoding": "gzip"}
+        answer = served.client.post("/documents?id=packed", content=packed, headers=headers)
+        problem(answer, 415, "media-type")
+        assert "identity" == answer.headers["accept-encoding"]
+    answer = served.client.post("/documents?id=plain", content=text, headers={**raw, "Content-Encoding": "Identity"})
+    assert "added" == answer.json()["status"]
+    for address in ("/documents?id=caf%e9", "/documents?id=caf%e8&replace=true", "/documents?after=%ff"):
+        problem(served.client.post(address, content=text, headers=raw), 422, "invalid")
+    answer = served.client.post("/documents?id=caf%C3%A9+au+lait", content=text, headers=raw)
+    assert "café au lait" == answer.json()["id"]
+    for target in (b"/documents?id=caf\xc3\xa9", b"/documents/caf\xc3\xa9"):
+        with socket.create_connection((served.client.base_url.host, served.client.base_url.port)) as raw_client:
+            raw_client.sendall(b"GET %b HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n" % target)
+            assert raw_client.makefile("rb").readline().split()[1] in {b"400", b"422"}
 
 
 def test_errors_of_the_library_are_translated(shelf, monkeypatch):

@@ -191,3 +191,20 @@ def test_an_index_that_cannot_be_opened_is_the_callers_error():
         writer.start()
     writer.close(30)  # waits for nothing
     assert not [thread for thread in threading.enumerate() if "writer" in thread.name]
+
+
+def test_a_change_whose_end_nobody_waits_for_is_in_doubt():
+    """The service ends while it is written: the client is told so, and not that something unexpected went wrong."""
+    shelf = Shelf()
+
+    async def work(writer):
+        shelf.gate.clear()
+        (task,) = await submitted(writer, Adding([document(0)]))
+        task.cancel()
+        with pytest.raises(HttpProblem) as caught:
+            await task
+        return caught.value
+
+    problem = run(shelf, work)
+    assert (503, "interrupted") == (problem.status, problem.code)
+    assert {"d0"} == set(shelf.documents)

@@ -338,7 +338,7 @@ def test_clusters_of_a_source_that_has_changed_are_refused(tmp_path: Path) -> No
     crawl.write_text("".join(lines), "utf-8")
     ns.dedup(str(crawl), text_column="text").write(tmp_path / "clean")
     crawl.write_text("".join(reversed(lines)), "utf-8")
-    with pytest.raises(SourceError, match="is not what the run of .*clean read") as caught:
+    with pytest.raises(SourceError, match=r"is not what the run of .*clean read") as caught:
         learn_urls(str(crawl), clusters=tmp_path / "clean")
     assert "Run dedup on it again" in caught.value.hint
     with pytest.raises(SourceError, match="is not what the run"):

@@ -7,7 +7,7 @@
 4. Similarities are floats: rounded quotients of numbers below 2**26 are ordered, and differ, as the quotients do.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any, Literal
 
@@ -147,10 +147,10 @@ def look_up(reader: Reader, facets: Facets, asked: Questioned, most: int, *, ran
         own = set(zip(*(part.tolist() for part in of_sets), strict=True))
         first = set(zip(*(part.tolist() for part in _first_of_each(of_sets)), strict=True))
         stands_for = most if limits[number] == most else bound(most)  # of the similar ones so many, the best
-        for at, hit, place in _verified(facets[number], shelf.items(number), pairs, places):
-            is_copy = (at, hit.number) in own and same_items(facets, number, asked.blobs[at], rows[hit.number].items)
-            is_first = not is_copy or (at, hit.number) in first
-            hits[at][number].append(hit._replace(is_copy=is_copy, is_first=is_first))
+        for at, other, value, place in _verified(facets[number], shelf.items(number), pairs, places):
+            is_copy = (at, other) in own and same_items(facets, number, asked.blobs[at], rows[other].items)
+            hit = Hit(other, value, is_copy, not is_copy or (at, other) in first)
+            hits[at][number].append(hit)
             if not is_copy and most > 1 and place < stands_for:
                 copied.append((at, number, hit))
     answer = Resembling(hits, asked.blobs, rows, shelf, places, is_cut)
@@ -185,8 +185,8 @@ def _distinct(parts: Iterable[Int64s]) -> list[int]:
     return sorted({number for part in parts if part.size for number in part.tolist()})
 
 
-def _verified(facet: Facet, items: Any, pairs: Pairs, places: dict[int, int]) -> list[tuple[int, Hit, int]]:
-    """(document, hit, how many of its hits are better) of those pairs that are similar, of each the best first."""
+def _verified(facet: Facet, items: Any, pairs: Pairs, places: dict[int, int]) -> Iterator[tuple[int, int, float, int]]:
+    """(document, number, similarity, how many are better) of those pairs that are similar, of each the best first."""
     documents, numbers = pairs
     rows = np.array([places[number] for number in numbers.tolist()], np.int64)
     num, den = _scored(facet, facet.bound, items, documents, rows).T
@@ -196,7 +196,7 @@ def _verified(facet: Facet, items: Any, pairs: Pairs, places: dict[int, int]) ->
         order = np.lexsort((numbers, -values, documents))
         documents, numbers, values = documents[order], numbers[order], values[order]
     columns = (documents, numbers, values, rank(documents))
-    return [(at, Hit(*hit), place) for at, *hit, place in zip(*(column.tolist() for column in columns), strict=True)]
+    return zip(*(column.tolist() for column in columns), strict=True)
 
 
 def _scored(facet: Facet, bound: Bound, items: Any, a: Int64s, b: Int64s) -> Int64s:
@@ -253,7 +253,7 @@ def _add_copies(  # noqa: PLR0913, PLR0917  (what look_up knows by then)
         document, facet, hit = copied[at]
         is_there = number in rows and number != hit.number
         if is_there and same_items(facets, facet, rows[hit.number].items, rows[number].items):
-            answer.hits[document][facet].append(hit._replace(number=number))
+            answer.hits[document][facet].append(Hit(number, hit.value))
 
 
 def followed(hits_by_facet: Sequence[list[Hit]], leaders: Callable[[int], int | None]) -> int | None:

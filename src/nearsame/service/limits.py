@@ -5,10 +5,12 @@
 3. The bytes of all requests that are being dealt with are bounded together: memory is, too.
 4. One clock runs from a request's first line to its answer; of a stream of lines, for each group (streaming.py).
 5. A connection beyond those that there may be is answered where it asks for health, and nowhere else.
+6. What would be taken for something else is refused: a body that is compressed, an address that is not UTF-8.
 """
 
 import asyncio
 import time
+from urllib.parse import unquote_to_bytes
 
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -43,6 +45,7 @@ class Limits:
         if state.get("only_health") and scope["path"].removeprefix(scope.get("root_path", "")) not in _HEALTH:
             detail = "there are too many connections"
             raise HttpProblem(503, "connections", detail, headers={"Retry-After": "1", "Connection": "close"})
+        _require_readable(scope)
         body = _Body(self, scope, receive)
         try:
             body.declare()
@@ -66,6 +69,23 @@ class Limits:
         if self._held + num_bytes > max(self._settings.memory, self._settings.max_body):
             raise busy(f"requests of {self._held:,} bytes are being processed")
         self._held += num_bytes
+
+
+def _require_readable(scope: Scope) -> None:
+    """Refuse a body that is not sent as it is, and an address of which two could be read alike."""
+    encoding = Headers(scope=scope).get("content-encoding", "").strip().lower()
+    if encoding not in ("", "identity"):
+        detail, hint = "a body is sent as it is, without Content-Encoding", "Send it without compression."
+        raise HttpProblem(415, "media-type", detail, hint=hint, headers={"Accept-Encoding": "identity"})
+    query = scope["query_string"]
+    try:
+        plain = (scope.get("raw_path") or b"").isascii() and query.isascii()
+        unquote_to_bytes(query).decode()
+    except UnicodeDecodeError:
+        plain = False
+    if not plain:
+        detail, hint = "the address is not UTF-8 in percent-encoding", "Percent-encode the UTF-8 bytes of each value."
+        raise HttpProblem(422, "invalid", detail, hint=hint)
 
 
 class _Body:

@@ -59,7 +59,7 @@ def busy(detail: str, *, seconds: int = 1) -> HttpProblem:
 
 def late(seconds: float) -> HttpProblem:
     """The time for an answer is over."""
-    detail = f"no answer within {seconds:g} s"
+    detail = f"no answer within {seconds:.1f} s"
     return HttpProblem(503, "timeout", detail, hint="Ask for less at once.", headers={"Retry-After": "1"})
 
 

@@ -96,13 +96,20 @@ class GroupWriter:
         """
         waiting = self._enqueue(change)
         try:
+            return await self._answered(waiting, seconds)
+        except asyncio.CancelledError:  # the service ends now, whatever is under way
+            detail = "the service ended while the change was being written"
+            raise HttpProblem(503, "interrupted", detail, hint="See whether it is there.") from None
+
+    async def _answered(self, waiting: _Waiting, seconds: float) -> Any:
+        try:
             async with asyncio.timeout(seconds):
                 return await asyncio.shield(waiting.answer)
         except TimeoutError:
             if self._withdraw(waiting):
-                detail = f"the change waited {seconds:g} s and was not written"
+                detail = f"the change waited {seconds:.1f} s and was not written"
                 raise HttpProblem(503, "timeout", detail, hint="Send it again.", headers={"Retry-After": "1"}) from None
-            return await waiting.answer  # it is being written: in a moment the answer is certain
+            return await waiting.answer  # it is being written: when that ends the answer is certain
 
     def close(self, seconds: float) -> bool:
         """Write what waits, and end within this time; whether it did."""

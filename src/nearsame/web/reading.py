@@ -187,17 +187,17 @@ def _require_unchanged(folder: Path, parts: Sequence[Part]) -> None:
     """See that files are what that run read, as far as sizes and times tell: a cluster is told by positions."""
     which, telling = ["source", "against"], ["file", "size_bytes", "mtime_ns"]
     listed, now = _table(folder, "sources", [*which, *telling]), manifest(parts, 0, Columns(), {}, 0, {})
-    before, after = (_by_source(lines.select([*which, *telling])) for lines in (listed, now))
-    for name, lines in before.items():
-        if lines != after.get(name, lines):
+    before, after = (_by_source(table.select([*which, *telling])) for table in (listed, now))
+    for name, files in before.items():
+        if files != after.get(name, files):
             message = f"{name} is not what the run of {folder} read, as sizes and times of files say"
             raise SourceError(message, hint="Run dedup on it again: clusters tell pages by where they stand.")
 
 
-def _by_source(lines: pa.Table) -> dict[str, list[tuple[Any, ...]]]:
+def _by_source(listed: pa.Table) -> dict[str, list[tuple[Any, ...]]]:
     """What is listed of each source that was judged."""
     found: dict[str, list[tuple[Any, ...]]] = {}
-    for source, against, *told in zip(*(column.to_pylist() for column in lines.columns), strict=True):
+    for source, against, *told in zip(*(column.to_pylist() for column in listed.columns), strict=True):
         if not against:
             found.setdefault(source, []).append(tuple(told))
     return found
