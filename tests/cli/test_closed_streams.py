@@ -45,6 +45,23 @@ def test_an_error_on_a_closed_stream_keeps_its_exit_code(tmp_path: Path) -> None
     assert (3, "", "") == _run(tmp_path, "nearsame dedup not-there.jsonl -o out 2>&-")
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="/dev/full is Linux's")
+def test_an_exit_code_says_how_the_run_ended_and_not_how_its_log_did(tmp_path: Path) -> None:
+    """Standard error on a full disk: 1 would say that a good output is wrong, or an error that texts differ."""
+    write_jsonl(tmp_path / "in.jsonl", documents())
+    assert 0 == _run(tmp_path, "nearsame dedup in.jsonl -o out --debug 2>/dev/full")[0]
+    for expected, line in (
+        (0, "nearsame verify out"),
+        (0, "nearsame index create a.ns --from in.jsonl"),
+        (2, "nearsame compare in.jsonl in.jsonl"),
+        (2, "nearsame index check not-there.ns"),
+        (3, "nearsame dedup not-there.jsonl -o other"),
+        (2, "nearsame --no-such-option"),
+    ):
+        assert (expected, line) == (_run(tmp_path, f"{line} 2>/dev/full")[0], line)
+    assert 0 == _run(tmp_path, "nearsame index check a.ns")[0]
+
+
 def test_standard_output_may_be_thrown_away(tmp_path: Path) -> None:
     """It is open, so records go there."""
     write_jsonl(tmp_path / "in.jsonl", documents())

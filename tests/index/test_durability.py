@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import nearsame as ns
+from tests.cli.commands import run
 from tests.index.disks import fill, small_disk
 
 TEXT = "one text of a few words that are enough to make some shingles of five words each number"
@@ -78,6 +79,22 @@ def test_a_full_disk_is_an_error_and_the_index_stays_usable(tmp_path):
         with ns.Index.open(home / "seen.ns", read_only=True) as again:
             assert expected == len(list(again.ids()))
             assert [] == again.check()
+
+
+def test_a_source_that_fills_the_disk_is_told_by_how_much_of_it_is_in(tmp_path):
+    """Each 2,048 documents of a source are a transaction: those before the one that failed are stored."""
+    lines = [
+        json.dumps({"id": str(n), "text": f"{n} {TEXT} " + " ".join(f"w{n}x{k}" for k in range(130))})
+        for n in range(6000)
+    ]
+    (tmp_path / "in.jsonl").write_text("\n".join(lines), "utf-8")
+    with small_disk(tmp_path / "disk", "6M") as home:
+        assert 0 == run("index", "create", home / "seen.ns", "-q").exit_code
+        done = run("index", "add", home / "seen.ns", tmp_path / "in.jsonl", "-q")
+        with ns.Index.open(home / "seen.ns", read_only=True) as index:
+            stored = index.stats().documents
+        assert (2, True) == (done.exit_code, 0 < stored < 6000)
+        assert f"The {stored:,} documents before that are stored" in done.stderr
 
 
 def test_readers_go_on_while_a_writer_writes_and_a_second_writer_is_told(tmp_path):

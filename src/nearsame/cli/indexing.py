@@ -10,7 +10,7 @@ import click
 
 from nearsame.cli import indexoptions, options, recipeoptions, sourceoptions
 from nearsame.cli.outcome import ended
-from nearsame.errors import ConfigError
+from nearsame.errors import ConfigError, NearSameError
 from nearsame.printable import printable
 
 if TYPE_CHECKING:
@@ -134,10 +134,11 @@ def add(where: str, **given: Any) -> int:
     ):
         columns = indexoptions.given_columns(given)
         progress.begin("features")
-        for batch in index.add_batches(given["sources"], progress=progress, **columns, **chosen):
-            tally.count(batch)
-            if not silent:
-                write(added.record() for added in batch)
+        with _telling_what_is_in(tally):
+            for batch in index.add_batches(given["sources"], progress=progress, **columns, **chosen):
+                tally.count(batch)
+                if not silent:
+                    write(added.record() for added in batch)
         skipped = index.skipped
     if given["as_json"]:
         console.print_json({**tally.record(), "skipped": len(skipped)})
@@ -148,6 +149,20 @@ def add(where: str, **given: Any) -> int:
         if given["output"] not in (None, "-"):
             page.written(given["output"])
     return _outcome(tally, skipped, given)
+
+
+@contextmanager
+def _telling_what_is_in(tally: "AddTally") -> Iterator[None]:
+    """Let an error in the midst of a source say how much of it is stored: each batch was a transaction."""
+    try:
+        yield
+    except NearSameError as error:
+        if done := sum(tally.counts.values()):
+            what = (
+                f"The {done:,} documents before that are stored" if done > 1 else "The document before that is stored"
+            )
+            error.hint = f"{error.hint} {what}: the same command finds them present, and goes on.".lstrip()
+        raise
 
 
 @click.command(cls=options.Command, short_help="Take documents out.")

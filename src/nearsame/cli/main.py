@@ -11,6 +11,7 @@
 
 import gc
 import importlib
+import io
 import os
 import signal
 import sys
@@ -195,9 +196,33 @@ def _open_closed() -> None:
             setattr(sys, name, stream)
 
 
+class _Heard(io.FileIO):
+    """Where people are told how it goes: what cannot be written there, as a disk is full, is nobody's error."""
+
+    def write(self, data: Any) -> int:
+        """Write what can be."""
+        try:
+            return super().write(data) or len(data)
+        except OSError:
+            return len(data)
+
+
+def _tell_if_possible() -> None:
+    """Let standard error be without failures: an exit code says how a run ended, and not how its log did."""
+    told = sys.stderr
+    try:
+        raw = _Heard(told.fileno(), "w", closefd=False)
+    except (OSError, ValueError):
+        return  # it is no file
+    sys.stderr = io.TextIOWrapper(
+        io.BufferedWriter(raw), encoding=told.encoding, errors=told.errors, line_buffering=True
+    )
+
+
 def main() -> NoReturn:
     """What the `nearsame` command runs."""
     _open_closed()
+    _tell_if_possible()
     signal.signal(signal.SIGTERM, _terminate)
     sys.meta_path.insert(0, _WithoutPandas())
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # is read when NumPy is imported

@@ -238,11 +238,11 @@ class Session:
         if self._connection is None or self._connection.closed:
             hint = "Check that the server runs and can be reached, and the user, the password and the database."
         elif isinstance(error, kinds.DiskFull | kinds.OutOfMemory):
-            hint = "Free some space on the server; this call wrote nothing."
+            hint = "Free some space on the server; this transaction wrote nothing."
         elif isinstance(error, kinds.InsufficientPrivilege | kinds.ReadOnlySqlTransaction):
             hint = "Use a role that may do this, or only read."
         else:
-            hint = "See the server's log; this call wrote nothing."
+            hint = "See the server's log; this transaction wrote nothing."
         return StoreError(f"{where}: {said}", hint=hint)
 
     def _connected(self) -> "psycopg.Connection[tuple[Any, ...]]":

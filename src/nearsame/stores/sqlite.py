@@ -202,7 +202,7 @@ class Sqlite:
         """Refuse a file that is not at its path any more: what is written to it is lost for whoever opens the path."""
         if _file_at(self._path) != self._file:
             message = f"{self.name} was moved, deleted or replaced since it was opened"
-            raise StoreError(message, hint="Open it again; this call wrote nothing.")
+            raise StoreError(message, hint="Open it again; this transaction wrote nothing.")
 
     def _empty_log(self) -> None:
         """Write the log back and cut it off, unless a reader needs it: then the next removal, or the last to close."""

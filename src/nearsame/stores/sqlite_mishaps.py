@@ -42,7 +42,7 @@ def mishaps(path: Path, waited_seconds: float = 0.0) -> Iterator[None]:
             free = disk_usage(path.absolute().parent).free
             message = f"{path}: {error} ({free:,} bytes free)"
             hint = "Make room" if code == sqlite3.SQLITE_FULL else f"Make room if that is too little, or {_LIMITED}"
-            raise StoreError(message, hint=f"{hint}; this call wrote nothing.") from None
+            raise StoreError(message, hint=f"{hint}; this transaction wrote nothing.") from None
         raise StoreError(f"{path}: {error}", hint="Check that the file may be read, and written.") from None
 
 
