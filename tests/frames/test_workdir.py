@@ -41,7 +41,7 @@ def _resumed(ask, monkeypatch, module, function):
         with pytest.raises(AssertionError):
             ask()
     with monkeypatch.context() as resumed:
-        resumed.setattr(corpus, "numbered", _never)
+        resumed.setattr(corpus, "placed", _never)
         resumed.setattr(pipeline, "_meet", _never)
         return ask()
 
@@ -58,7 +58,7 @@ def test_after_a_driver_that_died_the_same_call_goes_on(spark, folder, monkeypat
     assert _removed(expected) == _removed(found) != []
     for name in ("removed", "keys", "meeting", "features"):
         assert getattr(expected.stats, name) == getattr(found.stats, name), name
-    next((workdir / "ranked").glob("part-*.parquet")).unlink()
+    next((workdir / "ordered").glob("part-*.parquet")).unlink()
     assert _removed(expected) == _removed(ns.dedup(source, engine=engine, workdir=workdir))
     with pytest.raises(ns.OutputError, match="is or holds the source"):
         found.write(folder / "work", overwrite=True)

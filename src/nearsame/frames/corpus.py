@@ -11,7 +11,7 @@ from typing import Any
 
 from nearsame import schemas
 from nearsame.dataclass import dataclass
-from nearsame.engines.spark.ordering import numbered
+from nearsame.engines.spark.ordering import numbered, placed
 from nearsame.engines.spark.verbs import Verbs
 from nearsame.errors import ConfigError, SourceError
 from nearsame.flow.arrays import HOST, require_host
@@ -207,8 +207,9 @@ class Frames:
         if self.decisions is not None:
             named = Named.among(documents, self.decisions, self.engine)
             documents, order = named.ranked(documents, self.engine), chosen_first(order)
-        ordered, columns = prioritised(documents, order)
-        documents = self.engine.once("ranked", lambda: numbered(self.engine, ordered, columns, "number"))
+        marked, columns = prioritised(documents, order)
+        ordered = self.engine.once("ordered", lambda: placed(marked, columns))
+        documents = numbered(self.engine, ordered, "number")
         return replace(self, documents=documents, named=named, notes=(*self.notes, *notes))
 
     @cached_property
@@ -236,7 +237,7 @@ class Frames:
         """Documents, and of those with equal features who is the best of them, and how many there are."""
         several = ["min(number) as best", "count(1) as num", "sum(copies) as stands_for", "max(side) as last_side"]
         groups = Verbs.aggregated(self.documents.filter("size > 0"), _GROUP, several).filter("num > 1")
-        return self.documents.join(groups, _GROUP, "left")
+        return self.documents.join(few(*self.engine.told(groups, "count(1) as num")), _GROUP, "left")
 
     def _counted(self, joined: Any, *more: str) -> "Frames":
         joined = joined.selectExpr(
