@@ -4,7 +4,7 @@ import gc
 import os
 import signal
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +56,20 @@ def spark() -> Iterator[Any]:
     session = sparks.session()
     yield session
     session.stop()
+
+
+@pytest.fixture
+def setting(spark: Any) -> Iterator[Callable[[str, str], None]]:
+    """Changes a setting of the Spark session, which gets its value back."""
+    before: dict[str, Any] = {}
+
+    def given(name: str, value: str) -> None:
+        before.setdefault(name, spark.conf.get(name, None))
+        spark.conf.set(name, value)
+
+    yield given
+    for name, value in before.items():
+        spark.conf.unset(name) if value is None else spark.conf.set(name, value)
 
 
 @pytest.fixture(autouse=True)

@@ -87,6 +87,23 @@ def test_documents_or_passages_are_left_out_on_spark(spark: Any, home: Path) -> 
         there.write(home / "in" / "out", remove="spans")
 
 
+def test_a_source_that_changes_behind_its_leaks_is_told_of(spark: Any, tmp_path: Path) -> None:
+    """Whatever is to be cut out, or left out."""
+
+    def put(*texts: str) -> None:
+        lines = [json.dumps({"id": str(number), "text": text}) + "\n" for number, text in enumerate(texts)]
+        (tmp_path / "a.jsonl").write_text("".join(lines), "utf-8")
+
+    put(f"x {ITEM} y", "daisy")
+    found = ns.leaks(tmp_path / "a.jsonl", EVALS, engine=ns.Spark(spark))
+    assert 1 == found.stats.leaked_documents
+    put("changed", f"x {ITEM} y", "daisy")
+    removals: tuple[LeakedPart, ...] = ("spans", "documents")
+    for remove in removals:
+        with pytest.raises(SourceError, match="the source changed"):
+            found.write(tmp_path / remove, remove=remove)
+
+
 def test_what_spark_cannot_do_is_refused(spark: Any, home: Path) -> None:
     """And what cannot be read is an error where it is to be."""
     with pytest.raises(ConfigError, match="threads=2 is about one machine"):

@@ -33,6 +33,7 @@ _KINDS = {"text": "string", "items": "array<string>", "vector": "array<double>"}
 _BYTES = frozenset({"string", "char", "varchar", "binary"})
 _DIGITS = frozenset({"byte", "short", "integer", "long", "float", "double"})
 _NESTED = frozenset({"struct", "map", "variant"})
+_MOMENT = "cast(unix_micros({}) as string)"  # whatever the session's time zone, and whatever the clock said twice
 # ASCII, characters of 2, 3 and 4 bytes, and a byte that is of none
 _UTF8_OR_BYTE = (
     r"[\x00-\x7f]+|[\xc2-\xdf][\x80-\xbf]|\xe0[\xa0-\xbf][\x80-\xbf]|[\xe1-\xec\xee\xef][\x80-\xbf]{2}"
@@ -140,9 +141,10 @@ class FrameSide:
 
     def _group(self, part: FramePart, name: str) -> str:
         """What a document's group is called; of hosts, its URL."""
-        if name != HOST:
-            return f"cast({self._order(part, name)} as string)"
-        return _beside(part, self.columns.beside[0])
+        if name == HOST:
+            return _beside(part, self.columns.beside[0])
+        value, kind = self._order(part, name), self.orders[name] or dict(part.frame.dtypes).get(name)
+        return _MOMENT.format(value) if kind == "timestamp" else f"cast({value} as string)"
 
     def _order(self, part: FramePart, column: str) -> str:
         common = self.orders[column]
@@ -208,6 +210,8 @@ def _is_bad(part: FramePart, columns: Columns, *, by_stages: bool) -> str:
 
 def _named(frame: Any, side: int, schema: Any) -> Any:
     """The frame with `nearsame_row` and `nearsame_fp`: 63 and 64 bits of a digest of columns of each row."""
+    if any(field.dataType.typeName() == "struct" for field in schema.fields):
+        frame = frame.toDF(*frame.columns)  # `a`.`b` is the field b of a, and not the column b of a frame called a
     spelt = ", ".join(f"coalesce({_spelt(quoted(field.name), field.dataType)}, 'n')" for field in schema.fields)
     digested = frame.selectExpr("*", f"sha2(cast(concat_ws(',', {side}, {spelt}) as binary), 256) as nearsame_digest")
     first, second = (f"cast(conv(substring(nearsame_digest, {at}, 16), 16, -10) as bigint)" for at in (1, 17))
@@ -230,8 +234,23 @@ def _spelt(name: str, kind: Any, depth: int = 0) -> str:
         values = f"array_join(transform({name}, x{depth} -> coalesce({element}, 'n')), ',')"
         return f"concat(size({name}), '[', {values}, ']')"
     if what in _NESTED:
-        return _counted(f"to_json(struct({name}), {_JSON})")
-    return f"cast(unix_micros({name}) as string)" if what == "timestamp" else f"cast({name} as string)"
+        return _spelt_nested(name, kind, depth)
+    return _MOMENT.format(name) if what == "timestamp" else f"cast({name} as string)"
+
+
+def _spelt_nested(name: str, kind: Any, depth: int) -> str:
+    """The same of a record, a map or a variant."""
+    what = kind.typeName()
+    if what == "map":
+        of = {"key": kind.keyType, "value": kind.valueType}
+        key, value = (_spelt(f"x{depth}.{part}", inner, depth + 1) for part, inner in of.items())
+        entries = f"transform(map_entries({name}), x{depth} -> concat({key}, '=', coalesce({value}, 'n')))"
+        return f"concat(size({name}), '{{', array_join({entries}, ','), '}}')"
+    if what == "struct" and len({field.lower() for field in kind.names}) == len(kind) > 0:
+        fields = (_spelt(f"{name}.{quoted(field.name)}", field.dataType, depth) for field in kind.fields)
+        values = ", ".join(f"coalesce({field}, 'n')" for field in fields)
+        return f"if({name} is null, null, concat_ws(',', '(', {values}))"
+    return _counted(f"to_json(struct({name}), {_JSON})")  # SQL has no word for one of several fields of one name
 
 
 def _counted(text: str) -> str:

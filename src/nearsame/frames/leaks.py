@@ -20,7 +20,7 @@ from nearsame import schemas
 from nearsame.arrow import Rows
 from nearsame.dataclass import dataclass
 from nearsame.engines.base import Stage
-from nearsame.engines.spark.failures import CHANGED, STEADY, plainly
+from nearsame.engines.spark.failures import CHANGED, STEADY, plainly, require_running
 from nearsame.engines.spark.plans import roots
 from nearsame.engines.spark.verbs import Verbs
 from nearsame.errors import SourceError
@@ -163,14 +163,18 @@ class FrameDocuments:
         names = schemas.CUTS.names[1:]
         for line in lines.to_pylist():  # of copies the same
             known.setdefault((line["row"], line["fp"]), {})[tuple(line[name] for name in names)] = None
-        keys = zip(*(self._named.column(name).to_pylist() for name in _KEYS), strict=True)
+        keys = list(zip(*(self._named.column(name).to_pylist() for name in _KEYS), strict=True))
+        if not known.keys() >= set(keys):
+            raise SourceError(CHANGED, hint=STEADY)
         rows = [(number, *line) for number, key in enumerate(keys) for line in known[key]]
         columns = zip(*rows, strict=True) if rows else ([],) * len(schemas.CUTS)
         arrays = [pa.array(column, kind.type) for column, kind in zip(columns, schemas.CUTS, strict=True)]
         return pa.Table.from_arrays(arrays, schema=schemas.CUTS)
 
+    @plainly()
     def kept(self, gone: Rows, stage: Stage | None) -> Any:
         """The documents without these, and with what a stage of cuts leaves of the texts of others."""
+        require_running(self.verbs.session)
         away = self._keys(self._named.take(pa.array(gone))).toDF(*_OWN)
         stay = self.side.named(()).join(away.hint("broadcast"), _OWN, "left_anti")
         columns = self.side.frame.columns
@@ -192,6 +196,7 @@ class FrameDocuments:
             OutputError: It cannot be written.
             SourceError: Other documents are kept than were searched.
         """
+        require_running(self.verbs.session)
 
         def checked(written: Any) -> dict[str, Any]:
             if num_kept is not None and written.count() != num_kept:
@@ -209,6 +214,7 @@ class FrameDocuments:
         Raises:
             OutputError: It may not.
         """
+        require_running(self.verbs.session)
         read = [root for part in self.side.parts for root in roots(part.frame)]
         check_target(self.verbs.session, directory, self.sources, STATS, overwrite=overwrite, roots=read)
 

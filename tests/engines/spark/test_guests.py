@@ -2,7 +2,6 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
@@ -19,20 +18,6 @@ pytestmark = [  # pyspark leaves the sockets of what it fetched to the garbage c
 ]
 _JOINED = "spark.sql.optimizer.canChangeCachedPlanOutputPartitioning"
 _TEXT = "one two three four five six"
-
-
-@pytest.fixture
-def setting(spark):
-    """Changes a setting of the session, which gets its value back."""
-    before: dict[str, Any] = {}
-
-    def given(name, value):
-        before.setdefault(name, spark.conf.get(name, None))
-        spark.conf.set(name, value)
-
-    yield given
-    for name, value in before.items():
-        spark.conf.unset(name) if value is None else spark.conf.set(name, value)
 
 
 def _of_connect(kind):

@@ -235,7 +235,7 @@ def test_a_run_by_the_cluster_takes_no_more_jobs_than_it_did(spark):
     found.release()
 
 
-@pytest.mark.parametrize("name", ["a[1].jsonl", "{a,b}.jsonl", "a*.jsonl", "crawl [1]"])
+@pytest.mark.parametrize("name", ["a[1].jsonl", "{a,b}.jsonl", "a*.jsonl", "crawl [1]", "a\\b.jsonl", "a\\b"])
 def test_a_name_that_leads_to_a_file_is_no_pattern(name, spark, tmp_path):
     """As a shell hands it on; it is told as it was given, and what it would match as a pattern is another file."""
     file = tmp_path / name if name.endswith("l") else tmp_path / name / "part.jsonl"

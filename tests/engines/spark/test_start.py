@@ -161,8 +161,12 @@ for where in (dict(), dict(driver_bytes=0, task_bytes=0)):
     one = session()
     found = ns.dedup(home + "/a.jsonl", engine=ns.Spark(one, **where))
     questions = [lambda: found.write(home + "/out"), lambda: found.at(threshold=0.9), found.examples, found.kept]
+    leaks = ns.leaks(home + "/a.jsonl", {{"q": [{{"q": "a rose is a rose"}}]}}, engine=ns.Spark(one))
+    leaks.stats
+    questions += [leaks.kept, lambda: leaks.write(home + "/leaks")]
     one.stop()
     asked(*questions)
+    found.release()
     another = session()
     asked(*questions[:3])
 found = ns.dedup(home + "/a.jsonl", engine=ns.Spark(another, driver_bytes=0))
@@ -172,6 +176,6 @@ asked(lambda: found.write(home + "/out"), lambda: ns.dedup(home + "/a.jsonl", en
     done = run(code)
     assert 0 == done.returncode, done.stderr
     lines = done.stdout.splitlines()
-    assert 16 == len(lines)
-    assert {"EngineError the Spark session has been stopped"} == set(lines[:14])
-    assert {"EngineError Spark gave up: its Java process has ended"} == set(lines[14:])
+    assert 20 == len(lines)
+    assert {"EngineError the Spark session has been stopped"} == set(lines[:18])
+    assert {"EngineError Spark gave up: its Java process has ended"} == set(lines[18:])

@@ -28,6 +28,7 @@ __all__ = [
     "hint_about",
     "innermost",
     "is_of_a_file",
+    "is_running",
     "plain",
     "plainly",
     "require_running",
@@ -122,8 +123,13 @@ def require_running(session: Any) -> None:
     Raises:
         EngineError: It was.
     """
-    if session.sparkContext._jsc is None:  # noqa: SLF001  (there is no public word for it)
+    if not is_running(session):
         raise EngineError(_STOPPED, hint=_ASKED_LATE)
+
+
+def is_running(session: Any) -> bool:
+    """Whether a session has not been stopped."""
+    return session.sparkContext._jsc is not None  # noqa: SLF001  (there is no public word for it)
 
 
 def _gone(error: Exception) -> EngineError | None:

@@ -15,7 +15,7 @@ from typing import Any
 
 from nearsame.engines.spark.failures import hint_about, innermost, verdict
 from nearsame.engines.spark.footers import AT_A_TIME, Footers, HadoopFile, footers
-from nearsame.engines.spark.forms import DELIMITERS, GLOB, OWN_PACKING, READERS, Form, kind_of, name_of
+from nearsame.engines.spark.forms import DELIMITERS, OWN_PACKING, READERS, SIGNS, Form, kind_of, name_of
 from nearsame.engines.spark.places import as_name, as_pattern
 from nearsame.errors import ColumnError, SourceError
 from nearsame.files.compressions import COMPRESSIONS, MOST_MAGIC, begins_as
@@ -56,7 +56,7 @@ class HadoopFiles:
 
     def literally(self, path: str) -> str:
         """A path as a pattern that nothing else matches, if something of that very name is there."""
-        if not GLOB.intersection(path):
+        if not SIGNS.intersection(path):
             return path
         place = self._path(path)
         with mishaps(path):

@@ -3,7 +3,7 @@
 from nearsame.files.formats import FORMATS, WHOLE
 from nearsame.named import NamedTuple
 
-__all__ = ["DELIMITERS", "GLOB", "KNOWN", "OWN_PACKING", "READERS", "Form", "is_packed", "kind_of", "name_of"]
+__all__ = ["DELIMITERS", "GLOB", "KNOWN", "OWN_PACKING", "READERS", "SIGNS", "Form", "is_packed", "kind_of", "name_of"]
 
 _TEXTS = {"txt": "text"}  # a file is a document; packed ones are of no known format, as on one machine
 KNOWN = _TEXTS | {suffix[1:]: form.name for form in FORMATS if form.on_spark for suffix in form.suffixes}
@@ -12,6 +12,7 @@ _PACKED = {"gz", "bz2", "zst", "xz", "lz4", "snappy", "deflate"}
 OWN_PACKING = ("parquet", "orc")  # whatever the name of the file says
 DELIMITERS = {form.name: form.settings.get("delimiter", ",") for form in FORMATS if form.on_spark == "csv"}
 GLOB = frozenset("*?[{")
+SIGNS = GLOB | {"\\"}  # of all that Hadoop reads a pattern by
 
 
 class Form(NamedTuple):

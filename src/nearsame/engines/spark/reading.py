@@ -28,6 +28,7 @@ from nearsame.engines.spark.forms import (
     KNOWN,
     OWN_PACKING,
     READERS,
+    SIGNS,
     Form,
     is_packed,
     kind_of,
@@ -230,7 +231,7 @@ def _form(files: HadoopFiles, path: str, entries: list[Any]) -> Form:
     kind, packing = kind_of(name_of(path))
     if kind is not None:
         files.require_packing(path, kind, {packing})
-        if GLOB.intersection(path) or not entries[0].isFile():
+        if SIGNS.intersection(path) or not entries[0].isFile():
             return Form(kind, path, alone=True, is_packed=is_packed(kind, {packing}))
         columns = "" if kind in OWN_PACKING else files.columns(path, kind)
         return Form(kind, columns, is_packed=is_packed(kind, {packing}))

@@ -17,6 +17,7 @@ import pyarrow as pa
 from nearsame import schemas
 from nearsame.dataclass import dataclass
 from nearsame.engines.spark.crossing import frame_of
+from nearsame.engines.spark.failures import is_running
 from nearsame.engines.spark.folding import fold_frame, num_tasks
 from nearsame.engines.spark.mapping import map_batches, map_stages, widened
 from nearsame.engines.spark.metering import num_executors, shuffled_bytes
@@ -161,9 +162,10 @@ class Verbs:
         return self.session.range(0).selectExpr("id as number")
 
     def release(self) -> None:
-        """Give back what was kept."""
-        for frame in self._kept:
-            frame.unpersist()
+        """Give back what was kept; with a session that was stopped it is gone."""
+        if is_running(self.session):
+            for frame in self._kept:
+                frame.unpersist()
         self._kept.clear()
         self._made.clear()
 
