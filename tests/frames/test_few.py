@@ -6,6 +6,8 @@ import pyarrow as pa
 import pytest
 
 import nearsame as ns
+from nearsame.engines.spark.plans import is_tried_cheaply
+from nearsame.frames import few
 from tests.parity.answers import deduplicated, difference, listed
 from tests.sparks import jobs_since, newest_job
 
@@ -109,6 +111,36 @@ def test_few_documents_take_three_jobs(spark):
     before = newest_job(spark)
     assert ns.dedup(frame, method=ns.MinHash(), engine=ns.Spark(spark)).stats.removed
     assert 1 <= len(jobs_since(spark, before)) <= 3
+
+
+@pytest.mark.parametrize("spread", [None, 40])
+def test_few_rows_of_python_take_few_jobs_too(spark, spread):
+    """Spark does not know how large a list was: its rows are looked at, wherever they are sent."""
+    rows = [(str(number), f"{_START} {number // 2}") for number in range(300)]
+    frame = spark.createDataFrame(rows, "id string, text string").filter("text is not null")
+    frame = frame if spread is None else frame.repartition(spread)
+    before = newest_job(spark)
+    found = ns.dedup(frame, against=_documents(), engine=ns.Spark(spark))
+    assert ("driver", 300) == (found.stats.room["documents"], found.stats.documents - len(_documents()))
+    assert 1 <= len(jobs_since(spark, before)) <= 6
+
+
+def test_what_would_be_computed_to_be_looked_at_is_the_clusters(spark, monkeypatch):
+    """A join of rows of unknown size, more rows than are looked at, and rows that are shuffled from elsewhere."""
+    frame = spark.createDataFrame(
+        [(str(number), f"{_START} {number}") for number in range(30)], "id string, text string"
+    )
+    other = frame.selectExpr("id", "text as more")
+    rows = spark.sparkContext.textFile(__file__).map(lambda line: (line,)).toDF("text string").repartition(3)
+    for many in (frame.join(other, "id"), rows):
+        assert not is_tried_cheaply(many)
+    assert is_tried_cheaply(frame.union(frame).repartition(2))
+    monkeypatch.setattr(few, "_TRIED", 20)
+    assert "driver" != ns.dedup(frame, engine=ns.Spark(spark)).stats.room.get("documents")
+    monkeypatch.setattr(few, "_TRIED", 30)
+    assert "driver" == ns.dedup(frame, engine=ns.Spark(spark)).stats.room["documents"]
+    found = ns.dedup(frame, engine=ns.Spark(spark, driver_bytes=1000))
+    assert "driver" != found.stats.room.get("documents")
 
 
 def test_texts_that_cannot_be_read_are_told_and_stay(spark):

@@ -1,11 +1,12 @@
 """Few documents: they come to the driver, where the flow of one machine does the work, with the answer of the cluster.
 
-1. How few is a setting. The plan is asked first whether they are: what is known to be more is not read for it, and
-   what it knows nothing of only where there is no other way.
+1. How few is a setting. The plan is asked first whether they are: what is known to be more is not read for it. Of
+   what it knows nothing of, as of rows that were a list of Python's, the first rows are looked at.
 2. Rows have the names that they have on the cluster, by content; rows that are the same stand there one by one.
 3. Tables become DataFrames; kept and removed documents are rows of the frame that was given.
 """
 
+import math
 from collections import Counter
 from dataclasses import replace
 from functools import cached_property
@@ -21,7 +22,7 @@ from nearsame.dataclass import dataclass
 from nearsame.engines.space import num_bytes
 from nearsame.engines.spark.failures import plainly
 from nearsame.engines.spark.metering import described
-from nearsame.engines.spark.plans import known_bytes
+from nearsame.engines.spark.plans import is_tried_cheaply, known_bytes
 from nearsame.engines.spark.verbs import Verbs
 from nearsame.errors import ConfigError
 from nearsame.flow.arrays import HOST
@@ -43,6 +44,7 @@ __all__ = ["Few", "FewRemovals", "FewRun", "called", "few_of"]
 
 _ROW, _ID, _URL, _CONTENT = (f"nearsame_{name}" for name in ("row", "id", "url", "content"))
 _ROW_BYTES = 64  # of a document besides its content
+_TRIED = 50_000  # rows, of which the sizes come to the driver
 _SIZES = {  # by the types of contents
     "string": "octet_length(text)",
     "array<string>": "octet_length(array_join(items, ' '))",
@@ -79,14 +81,18 @@ def few_of(sides: tuple[FrameSide, ...], verbs: Verbs) -> Few | None:
         verbs: of the engine.
     """
     most = num_bytes(verbs.engine.driver_bytes)
-    if not most or sum(known_bytes(part.frame) for side in sides for part in side.parts) > most:
+    if not most:
+        return None
+    known = [(part.frame, known_bytes(part.frame)) for side in sides for part in side.parts]
+    untold = [size for frame, size in known if size > most and is_tried_cheaply(frame)]
+    if sum(size for _, size in known) - sum(untold) > most:
         return None
     first, *others = (side.records() for side in sides)
     for other in others:
         first = first.unionByName(other)
     content, kind = sides[-1].content
-    size = f"coalesce(sum(coalesce({_SIZES[kind]}, 0) + {_ROW_BYTES}), 0)"
-    if first.selectExpr(size).first()[0] > most:
+    sizes = first.selectExpr(f"coalesce({_SIZES[kind]}, 0) + {_ROW_BYTES} as size")
+    if (_tried(sizes) if untold else sizes.selectExpr("coalesce(sum(size), 0)").first()[0]) > most:
         return None
     table = first.toArrow()
     if len(table.group_by("row").aggregate([("fp", "count_distinct")]).filter(pc.field("fp_count_distinct") > 1)):
@@ -97,6 +103,12 @@ def few_of(sides: tuple[FrameSide, ...], verbs: Verbs) -> Few | None:
     tables = (table.filter(pc.equal(table.column("side"), number)) for number in numbers)
     chosen = tuple(pa.table({name: one.column(own) for name, own in names.items()}) for one in tables)
     return Few(chosen, columns, pc.sum(table.column("bad")).as_py() or 0)
+
+
+def _tried(sizes: Any) -> float:
+    """The sum of sizes; of more rows than are tried it is endless, and they are not read."""
+    rows = sizes.take(_TRIED + 1)
+    return sum(row[0] for row in rows) if len(rows) <= _TRIED else math.inf
 
 
 def _names(side: FrameSide, content: str) -> tuple[dict[str, str], Columns]:

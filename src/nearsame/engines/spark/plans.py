@@ -9,9 +9,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-__all__ = ["UNKNOWN_BYTES", "changing", "known_bytes", "roots", "with_file"]
-
-UNKNOWN_BYTES = 2**63 - 1  # what Spark puts for a size of which it knows nothing, unless it is set otherwise
+__all__ = ["changing", "is_tried_cheaply", "known_bytes", "roots", "with_file"]
 
 _STEADY = (
     "MonotonicallyIncreasingID",
@@ -21,6 +19,8 @@ _STEADY = (
     "InputFileBlockLength",
 )
 _CONDITION = "Filter"
+_ROW_BY_ROW = frozenset({"Filter", "LocalRelation", "LogicalRDD", "Project", "SubqueryAlias", "Union"})
+_SHUFFLED = frozenset({"Repartition", "RepartitionByExpression"})
 
 
 def changing(frame: Any) -> str | None:
@@ -43,6 +43,20 @@ def known_bytes(frame: Any) -> int:
     """How large a frame is as far as its plan knows, files packed as they are; far too much where it knows nothing."""
     plan = frame._jdf.queryExecution().optimizedPlan()  # noqa: SLF001  (likewise)
     return int(plan.stats().sizeInBytes())
+
+
+def is_tried_cheaply(frame: Any) -> bool:
+    """Whether the first rows of a frame, made of RDDs, are there without all others being computed.
+
+    They are where rows become rows one by one; and where all lies on the driver, as what was a list of Python's does.
+    """
+    plan = frame._jdf.queryExecution().optimizedPlan()  # noqa: SLF001  (likewise)
+    names = {str(node.getClass().getSimpleName()) for node in _nodes(plan)}
+    rdds = [node.rdd() for node in _nodes(plan) if node.getClass().getSimpleName() == "LogicalRDD"]
+    if names <= _ROW_BY_ROW:
+        return bool(rdds)
+    first = (str(rdd.getClass().getSimpleName()) for rdd in _rdds(rdds) if rdd.dependencies().isEmpty())
+    return bool(rdds) and names <= _ROW_BY_ROW | _SHUFFLED and set(first) == {"ParallelCollectionRDD"}
 
 
 def with_file(frame: Any, name: str) -> Any:
@@ -108,19 +122,31 @@ def _of_hive(session: Any, plan: Any) -> Iterator[str]:
 
 def _of_rdd(_session: Any, plan: Any) -> Iterator[str]:
     """What the RDD that a frame was made of is read from, back to its first ones."""
-    left, seen = [plan.rdd()], set[int]()
-    while left:
-        rdd = left.pop()
-        if rdd.id() in seen:
-            continue
-        seen.add(rdd.id())
+    for rdd in _rdds([plan.rdd()]):
         kind = str(rdd.getClass().getSimpleName())
         if kind == "FileScanRDD":
             files = (file for part in _each(rdd.filePartitions()) for file in part.files())
             yield from {str(file.toPath().getParent().toString()) for file in files}
         elif kind in _NAMED_BY_PATHS and rdd.name() is not None:
             yield from str(rdd.name()).split(",")
-        left += [dependency.rdd() for dependency in _each(rdd.dependencies())]
+
+
+def _rdds(left: list[Any]) -> Iterator[Any]:
+    """RDDs, and those that they are made of, back to the first ones."""
+    left, seen = [*left], set[int]()
+    while left:
+        rdd = left.pop()
+        if rdd.id() not in seen:
+            seen.add(rdd.id())
+            yield rdd
+            left += [dependency.rdd() for dependency in _each(rdd.dependencies())]
+
+
+def _nodes(plan: Any) -> Iterator[Any]:
+    """A plan's nodes, from the top."""
+    yield plan
+    for child in _each(plan.children()):
+        yield from _nodes(child)
 
 
 _NAMED_BY_PATHS = frozenset({"HadoopRDD", "NewHadoopRDD", "WholeTextFileRDD", "BinaryFileRDD"})
