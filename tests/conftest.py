@@ -92,8 +92,9 @@ def durable_postgres() -> Iterator[Server]:
 
 
 @pytest.fixture
-def postgres_url(postgres: Server) -> str:
-    """A place for an index that no other test uses."""
+def postgres_url(postgres: Server, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A place for an index that no other test uses; outputs do not keep its password, by which they are verified."""
+    monkeypatch.setenv("PGPASSWORD", postgres.password)
     return postgres.url(f"t{uuid.uuid4().hex[:12]}")
 
 

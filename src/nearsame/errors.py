@@ -29,6 +29,7 @@ from shutil import disk_usage
 from typing import Any, Self
 
 from nearsame.installation import install_command
+from nearsame.printable import without_secrets
 
 __all__ = [
     "ColumnError",
@@ -61,9 +62,10 @@ class NearSameError(Exception):
     code = "nearsame"
 
     def __init__(self, message: str, *, hint: str = "") -> None:
+        message = without_secrets(message)  # whoever wrote it: an address is named in many places
         super().__init__(message)
         self.message = message
-        self.hint = hint
+        self.hint = without_secrets(hint)
 
     def __str__(self) -> str:
         return self.message

@@ -9,11 +9,14 @@
 import json
 import re
 
-__all__ = ["lacks_bars", "printable", "printable_json", "shortened", "without_halves", "wrapped"]
+__all__ = ["lacks_bars", "printable", "printable_json", "shortened", "without_halves", "without_secrets", "wrapped"]
 
 _OBEYED = "[\0-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u206f\ud800-\udfff\ufff9-\ufffb]"
 
 _HALVES = "[\ud800-\udfff]"
+_SERVER = re.compile(r"postgres(?:ql)?://", re.IGNORECASE)
+_PASSWORD = re.compile(r"(postgres(?:ql)?://[^\s:/?#@]*):\S*@", re.IGNORECASE)
+_PARAMETER = re.compile(r"[?&](?:ssl)?password=[^&\s]*", re.IGNORECASE)
 
 
 def printable(text: str, *, lines: bool = False) -> str:
@@ -44,6 +47,18 @@ def lacks_bars(encoding: str | None) -> bool:
 def printable_json(text: str) -> str:
     """JSON of the same value, in whose strings nothing is left that a terminal would obey."""
     return re.sub(_OBEYED, lambda match: match[0] if match[0] == "\n" else json.dumps(match[0])[1:-1], text)
+
+
+def without_secrets(text: str) -> str:
+    """A text in whose addresses of servers no password is left.
+
+    Example:
+        >>> without_secrets("postgresql://ann:secret@host/base?password=b&schema=news is of this version")
+        'postgresql://ann@host/base?schema=news is of this version'
+    """
+    if not _SERVER.search(text):
+        return text
+    return re.sub(r"(://[^\s?&]*)&", r"\1?", _PARAMETER.sub("", _PASSWORD.sub(r"\1@", text)))
 
 
 def without_halves(text: str) -> str:

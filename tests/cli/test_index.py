@@ -389,7 +389,29 @@ def test_a_password_is_never_shown(postgres, postgres_url, source):
         run("index", "stats", postgres_url.replace(str(postgres.port), "1"), "--debug"),
     ]
     assert [0, 2, 0, 0, 2, 2, 2] == [each.exit_code for each in shown]
+    shown += [
+        run("index", "migrate", postgres_url),
+        run("index", "export", postgres_url, postgres_url),
+        run("index", "backup", postgres_url, postgres_url),
+        run("dedup", postgres_url, "-o", source.parent / "out"),
+        run("dedup", source, "--against", f"{postgres_url}x", "-o", source.parent / "out"),
+    ]
     assert not any(postgres.password in each.output for each in shown)
+
+
+def test_a_password_is_in_no_output(postgres, postgres_url, tmp_path, source):
+    """A folder, one file and pairs say what they were compared with; a report calls it by its name."""
+    assert 0 == run("index", "create", postgres_url, "--from", source, "--store", "text").exit_code
+    for place in ("out", "out.parquet", "out.arrow"):
+        assert 0 == run("dedup", source, "--against", postgres_url, "-o", tmp_path / place).exit_code
+    assert 0 == run("pairs", source, "--against", postgres_url, "-o", tmp_path / "pairs.parquet").exit_code
+    assert 0 == run("report", tmp_path / "out", "-o", tmp_path / "page.html").exit_code
+    by_parameter = f"{postgres_url.replace(f':{postgres.password}', '')}&password={postgres.password}"
+    assert 0 == run("dedup", source, "--against", by_parameter, "-o", tmp_path / "other").exit_code
+    said = run("verify", tmp_path / "out").output
+    written = [file.read_bytes() for file in tmp_path.rglob("*") if file.is_file()]
+    assert len(written) > 8
+    assert not any(postgres.password.encode() in each for each in (*written, said.encode()))
 
 
 def test_everything_fits_80_columns(filled, source, monkeypatch):

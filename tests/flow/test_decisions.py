@@ -1,6 +1,7 @@
 """`decisions=`: what people have decided about pairs is obeyed, counted, recorded, and nothing else changes."""
 
 import json
+import random
 import tempfile
 from fractions import Fraction
 from typing import Any
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 import nearsame as ns
 from nearsame.errors import ConfigError, WorkdirError
 from nearsame.files.passed_over import PassedOver
+from nearsame.flow.decisions import _depths
 from nearsame.outputs.promises import guarantee
 from nearsame.outputs.remarks import remarks
 from tests.oracle.apart import chosen_first, decide, is_apart
@@ -257,3 +259,12 @@ def test_decisions_of_one_pair_in_a_direction_are_counted_in_theirs() -> None:
                      method=ns.Containment(shingle_size=1))  # fmt: skip
     assert ["large", "small"] == sorted(found.kept().column("id").to_pylist())
     assert 2 == found.stats.decisions["both_kept"]
+
+
+def test_a_chain_of_decisions_is_taken_apart_in_one_go():
+    """Each over the one before; time that grows with the square of its length would be minutes."""
+    number = 30_000
+    chain = [(at, at + 1) for at in range(number)]
+    random.Random(1).shuffle(chain)
+    assert {at: at for at in range(number)} == _depths(chain)
+    assert {"a": 0, "b": 2, "c": 1} == _depths([("a", "b"), ("c", "b"), ("a", "c"), ("b", "d")])

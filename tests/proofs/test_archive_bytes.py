@@ -97,6 +97,17 @@ def test_a_damaged_archive_of_which_nothing_went_is_the_same_to_the_last_byte(tm
         assert not ns.verify(tmp_path / "out").holds, at
 
 
+def test_revisits_that_are_documents_stand_where_they_were_made(tmp_path: Path) -> None:
+    """A layer of revisits reads those of the copy, too; what else stands there is found."""
+    (tmp_path / "a.warc").write_bytes(b"".join(RECORDS))
+    ns.dedup(str(tmp_path / "a.warc"), use="revisit,text").write(tmp_path / "out", revisits=True)
+    copy = tmp_path / "out" / "kept" / "a.warc"
+    found = ns.verify(tmp_path / "out")
+    assert (True, 2) == (found.holds, found.checked["revisits"])
+    copy.write_bytes(copy.read_bytes().replace(b"WARC-Type: revisit", b"WARC-Type: request", 1))
+    assert not ns.verify(tmp_path / "out").holds
+
+
 def test_the_type_of_a_record_may_have_any_capitals_where_it_is_a_revisit_now(tmp_path: Path) -> None:
     """What `dedup` makes a revisit, `verify` takes for one."""
     typed = [each.replace(b"WARC-Type: response", b"WARC-Type: Response") for each in RECORDS]

@@ -1,8 +1,11 @@
 """What only a server can do to an index: be away, restart, refuse, be shared by others; and what we make of it."""
 
 import os
+import random
+import string
 import subprocess
 import sys
+import threading
 from contextlib import closing
 
 import numpy as np
@@ -141,8 +144,8 @@ def test_indexes_of_one_database_know_nothing_of_each_other(postgres):
 def test_tables_of_others_are_never_replaced(postgres):
     """Whoever has tables of such names in the schema keeps them, even with overwrite; other tables stay as well."""
     postgres.sql("CREATE SCHEMA shop; CREATE TABLE shop.documents (a int); CREATE TABLE shop.mine (a int)")
-    for overwrite, why in ((False, "exists"), (True, "not an index's")):
-        with pytest.raises(StoreError, match=why):
+    for overwrite in (False, True):
+        with pytest.raises(StoreError, match="not an index's"):
             create_store(postgres.url("shop"), SETTINGS, overwrite=overwrite)
     postgres.sql("DROP TABLE shop.documents")
     make(postgres.url("shop")).close()
@@ -254,6 +257,62 @@ def test_who_waits_too_long_for_a_writer_is_told(postgres_url):
         with store.writing(None), pytest.raises(StoreBusyError):
             add(other, "d", int64s(9))
         assert ["a", "c"] == ids(other)
+
+
+def test_who_waited_sees_what_was_written_meanwhile(postgres_url):
+    """Whatever isolation the server, or an address, has for transactions: else two would add what is one."""
+    url = f"{postgres_url}&options=-c%20default_transaction_isolation%3Drepeatable%5C%20read"
+    keys, seen, begun = int64s(1, 2), [], threading.Event()
+
+    def wait():
+        with closing(open_store(url)) as other:
+            begun.set()
+            with other.writing(keys) as write:
+                seen.extend(write.named(["a"]))
+
+    with closing(make(url)) as store:
+        with store.writing(keys) as write:
+            write.insert([Row(write.reserve(1), "a", None, b"", None, None)], NONE, NONE)
+            thread = threading.Thread(target=wait)
+            thread.start()
+            begun.wait()
+            waits = "SELECT count(*) FROM pg_locks WHERE NOT granted"
+            eventually(lambda: store._session.run(waits)[0][0] > 0)
+        thread.join()
+    assert ["a"] == seen
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        "SEQUENCE {}.next_number",
+        "TABLE {}.settings (n int)",
+        "FUNCTION {}.reserve(regclass, integer, integer, bigint) RETURNS bigint LANGUAGE sql AS 'SELECT 1::bigint'",
+    ],
+)
+def test_what_is_not_an_indexs_is_left_alone(postgres, postgres_url, made):
+    """It only has a name of ours: it is named, and stays, with `overwrite` too."""
+    schema = Address.parse(postgres_url).schema
+    postgres.sql(f"CREATE SCHEMA {schema}; CREATE {made.format(schema)}")
+    for overwrite in (False, True):
+        with pytest.raises(StoreError, match="that is not an index's"):
+            create_store(postgres_url, SETTINGS, overwrite=overwrite)
+    postgres.sql(f"DROP {made.split(' RETURNS')[0].split(' (')[0].format(schema)}")
+
+
+def test_an_id_that_no_key_holds_is_told_of(postgres_url):
+    """In words about ids."""
+    with closing(make(postgres_url)) as store:
+        with pytest.raises(StoreError, match="an id is longer than PostgreSQL can look up"):
+            add(store, "".join(random.Random(1).choices(string.ascii_letters, k=4000)))
+        add(store, "a" * 2000)
+        assert ["a" * 2000] == ids(store)
+
+
+def test_a_plus_in_an_address_is_a_plus():
+    """As libpq takes it."""
+    address = Address.parse("postgresql://host/db?password=a+b%20c")
+    assert "a+b c" == address.parameters["password"]
 
 
 def test_a_dump_of_the_schema_is_a_backup(postgres, postgres_url):

@@ -70,6 +70,15 @@ def test_a_document_does_not_resemble_itself(tmp_path: Path, kind: str) -> None:
     seen.close()
 
 
+def test_half_an_emoji_keeps_nobody_out() -> None:
+    """JSON may cut one in two; memory takes such a text as an index does."""
+    seen, text = InMemory(ns.MinHash()), "words \ud83d of a text cut in an emoji here, and some more of them"
+    assert seen.add_if_new("a", None, text) is None
+    resembled = seen.add_if_new("b", None, text)
+    assert resembled is not None
+    assert "a" == resembled.id
+
+
 def test_an_index_keeps_what_it_has_seen(tmp_path: Path) -> None:
     """Whoever opens it again, by its own recipe, goes on with it."""
     where = str(tmp_path / "seen.ns")

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from nearsame.cli import indexoptions, options
-from nearsame.printable import printable
+from nearsame.printable import printable, without_secrets
 from nearsame.shares import counted
 
 __all__ = ["backup", "check", "export", "list_ids", "migrate"]
@@ -136,4 +136,4 @@ def migrate(where: str, *, wait: float, quiet: bool) -> None:
         progress.begin("features")
         is_new = Index.migrate(where, timeout_seconds=wait, progress=progress)
     if not quiet:
-        click.echo(f"{printable(where)} {'was rebuilt' if is_new else 'is of this version already'}.")
+        click.echo(f"{printable(without_secrets(where))} {'was rebuilt' if is_new else 'is of this version already'}.")

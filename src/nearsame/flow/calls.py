@@ -1,7 +1,8 @@
 """What a run was asked, as an output keeps it, so that it can be asked again.
 
 1. Only what can change the answer is kept: where a run works, and who watches it, cannot.
-2. Names are kept as they were given, with the folder that they were given in; what was in memory has no name.
+2. Names are kept as they were given but for passwords, with the folder that they were given in; what was in memory has
+   no name.
 3. A folder has it in its list of sources or in stats.json, one file of Parquet or Arrow in the metadata of its schema.
 """
 
@@ -13,6 +14,7 @@ from typing import Any
 import pyarrow as pa
 
 from nearsame.files.inputs import is_address, several
+from nearsame.printable import without_secrets
 
 __all__ = ["KEY", "asked_of", "call_record", "metadata_of", "names_again", "names_given", "of_command", "with_call"]
 
@@ -41,7 +43,7 @@ def call_record(
     """
     known = {name: settings[name] for name in _SETTINGS if name in settings}
     named = {"source": names_given(sides[0]), "against": None if sides[1] is None else names_given(sides[1])}
-    read = {"indexes": dict(indexes)} if indexes else {}
+    read = {"indexes": {without_secrets(name): far for name, far in indexes.items()}} if indexes else {}
     return {**of_command(command, **named), **known, "options": asked_of(options), **read}
 
 
@@ -81,5 +83,7 @@ def _is_same(name: str, folder: str) -> bool:
 
 
 def names_given(side: Any) -> list[str | None]:
-    """The names of some sources, as they were given; None for one that is in memory."""
-    return [str(os.fspath(one)) if isinstance(one, (str, os.PathLike)) else None for one in several(side)]
+    """The names of some sources, as they were given but for passwords; None for one that is in memory."""
+    return [
+        without_secrets(str(os.fspath(one))) if isinstance(one, (str, os.PathLike)) else None for one in several(side)
+    ]

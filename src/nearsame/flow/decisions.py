@@ -8,6 +8,7 @@
 
 import json
 import os
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from hashlib import blake2b
@@ -379,13 +380,20 @@ def _depths(chosen: Sequence[tuple[Any, Any]]) -> dict[Any, int]:
     for winner, loser in chosen:
         if loser in winners:
             beaten_by[loser].append(winner)
-    depths: dict[Any, int] = {}
-    while len(depths) < len(winners):
-        known = {one: 1 + max((depths[by] for by in beaten_by[one]), default=-1)
-                 for one in winners - depths.keys() if depths.keys() >= set(beaten_by[one])}  # fmt: skip
-        if not known:
-            names = ", ".join(repr(one) for one in sorted(winners - depths.keys())[:_SHOWN])
-            message = f"decisions: of {names} each is kept in place of another of them"
-            raise ConfigError(message, hint="Leave one of these decisions out.")
-        depths |= known
+    left, over = {one: len(by) for one, by in beaten_by.items()}, defaultdict[Any, list[Any]](list)
+    for one, by in beaten_by.items():
+        for winner in by:
+            over[winner].append(one)
+    depths = dict.fromkeys((one for one, several in left.items() if not several), 0)
+    ready = [*depths]
+    for one in ready:  # each comes behind all that were chosen over it
+        for beaten in over[one]:
+            left[beaten] -= 1
+            depths[beaten] = max(depths.get(beaten, 0), depths[one] + 1)
+            if not left[beaten]:
+                ready.append(beaten)
+    if len(ready) < len(winners):
+        names = ", ".join(repr(one) for one in sorted(winners - {*ready})[:_SHOWN])
+        message = f"decisions: of {names} each is kept in place of another of them"
+        raise ConfigError(message, hint="Leave one of these decisions out.")
     return depths

@@ -15,6 +15,7 @@ from typing import Any
 import pyarrow as pa
 
 from nearsame.errors import ConfigError, SourceError
+from nearsame.printable import without_secrets
 from nearsame.sources import Columns
 from nearsame.sources.memory import Memory
 from nearsame.sources.spool import spooled
@@ -43,7 +44,7 @@ def is_index(source: Any) -> bool:
 
 def index_name(where: str) -> str:
     """What reports call it: without a password."""
-    plain = where.rpartition("@")[2] if where.startswith(_SERVERS) else where.lstrip("/")
+    plain = without_secrets(where).rpartition("@")[2] if where.startswith(_SERVERS) else where.lstrip("/")
     return f"against/{plain}"
 
 

@@ -51,7 +51,7 @@ def serve(
             cannot be used.
     """
     log = log or Log(requests=settings.request_log)
-    log.adopt("uvicorn.error", "asyncio")
+    log.adopt("uvicorn.error", "asyncio", "psycopg")
     access = _access(settings, log)
     service = Service.around(name, opener, settings, access, log)
     _allow_files()

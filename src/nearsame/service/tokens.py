@@ -102,6 +102,8 @@ def _digest(token: str, place: str) -> bytes:
         if len(digest) != hashlib.sha256().digest_size:
             raise ConfigError(f"{place}: not a SHA-256", hint="Write sha256: and 64 hexadecimal digits.")
         return digest
+    if not token.isascii():
+        raise ConfigError(f"{place}: a token holds what no header of HTTP does", hint="Write it in ASCII.")
     if len(token) < _LEAST:
         message = f"{place}: a token of {len(token)} characters can be guessed"
         raise ConfigError(message, hint=f"Take at least {_LEAST} random characters.")

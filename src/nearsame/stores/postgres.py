@@ -28,6 +28,7 @@ __all__ = ["Postgres"]
 _MOST_LOCKS = 256  # of a transaction: the server's table holds some 6,000 by default, for all its clients
 _WRITERS = 0  # the lock that says whether one writes alone
 _NUM_LOCKS = np.uint64((1 << 31) - 1)
+_WRITE = "BEGIN ISOLATION LEVEL READ COMMITTED"  # whatever the server's own: what others wrote is seen behind a lock
 _SNAPSHOT = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 _LOCK = "SELECT pg_advisory_xact_lock(%s::integer, %s::integer)"
 _LOCK_SHARED = "SELECT pg_advisory_xact_lock_shared(%s::integer, %s::integer)"
@@ -75,7 +76,7 @@ class Postgres:
         written = sealed({**settings, _MADE: secrets.token_hex(8)})
         try:
             _refuse_present(session, overwrite=overwrite)
-            session.run("BEGIN")
+            session.run(_WRITE)
             session.inside = True
             session.script(_ROOM + f'CREATE SCHEMA "{making}";' + MAKE.replace("@", f'"{making}".'))
             for pair in written.items():
@@ -112,7 +113,7 @@ class Postgres:
             with self._session.savepoint(transaction.last):
                 yield transaction
             return
-        begin = [("BEGIN", ()), *self._locks(keys), self._which()]
+        begin = [(_WRITE, ()), *self._locks(keys), self._which()]
         with self._session.transaction(begin, transaction.last) as identity:
             self._require_same(identity)
             yield transaction
@@ -194,19 +195,23 @@ def _require_index(session: Session) -> None:
 
 def _refuse_present(session: Session, *, overwrite: bool) -> None:
     present, address = _present(session), session.address
-    if present and not overwrite:
+    if {*TABLES} <= present and not overwrite:
         raise StoreError(f"{address.shown} exists", hint="Open it, or add --overwrite (overwrite=True) to replace it.")
     if present:
         made = f"SELECT 1 FROM \"{address.schema}\".settings WHERE name = '{_MADE}'"  # noqa: S608  (a checked name)
-        if present != {*TABLES} or not session.run(made):
-            message = f"{address.shown}: there are tables called {', '.join(sorted(present))} that are not an index's"
+        if not {*TABLES} <= present or not session.run(made):
+            message = f"{address.shown}: there is something called {', '.join(sorted(present))} that is not an index's"
             raise StoreError(message, hint="Choose another schema, with ?schema=NAME.")
 
 
 def _present(session: Session) -> set[str]:
-    """Tables of our names."""
-    statement = "SELECT relname::text FROM pg_class WHERE relnamespace = to_regnamespace(%s) AND relname = ANY(%s)"
-    return {name for (name,) in session.run(statement, (session.address.schema, list(TABLES)))}
+    """What has names of ours: tables, the sequence, the function."""
+    statement = """
+        SELECT relname::text FROM pg_class WHERE relnamespace = to_regnamespace(%s) AND relname = ANY(%s)
+        UNION ALL SELECT %s::text WHERE to_regprocedure(%s) IS NOT NULL"""
+    place = session.address.schema
+    given = place, [*TABLES, "next_number"], RESERVE.partition("(")[0], f'"{place}".{RESERVE}'
+    return {name for (name,) in session.run(statement, given)}
 
 
 def _signed(number: int) -> int:

@@ -74,7 +74,7 @@ class Address:
         if "@" in path + query or "#" in where or not all(map(_HOST.fullmatch, hosts.split(","))):
             hint = f"Write {_FORM}, in a password %40 for @, %2F for /, %3A for :, %3F for ? and %23 for #."
             raise ConfigError("this is not an address of PostgreSQL", hint=hint)  # and may be a password anywhere
-        pairs = parse_qsl(query, keep_blank_values=True)
+        pairs = parse_qsl(query.replace("+", "%2B"), keep_blank_values=True)  # to libpq a plus is no blank
         schemas = [value for name, value in pairs if name == "schema"]
         name = unquote(user.split(":", 1)[0])
         place, public = f"{name}@{hosts}" if user else hosts, [pair for pair in pairs if pair[0] not in _SECRETS]
@@ -235,8 +235,16 @@ class Session:
             return StoreBusyError(message, hint="Try again, or wait longer with timeout_seconds.")
         if isinstance(error, kinds.DataCorrupted | kinds.IndexCorrupted | kinds.InternalError_):
             return StoreDamagedError.of(where, said)
+        if isinstance(error, kinds.ProgramLimitExceeded):
+            message = f"{where}: an id is longer than PostgreSQL can look up, some 2,700 bytes"
+            return StoreError(
+                message, hint="Give shorter ids (--id-column), or use a file: this transaction wrote nothing."
+            )
         if self._connection is None or self._connection.closed:
-            hint = "Check that the server runs and can be reached, and the user, the password and the database."
+            hint = (
+                "Check that the server runs and can be reached, and the user, the password and the database;"
+                " PGPASSWORD or ~/.pgpass may hold a password that the address, or an output, does not."
+            )
         elif isinstance(error, kinds.DiskFull | kinds.OutOfMemory):
             hint = "Free some space on the server; this transaction wrote nothing."
         elif isinstance(error, kinds.InsufficientPrivilege | kinds.ReadOnlySqlTransaction):

@@ -23,6 +23,7 @@ from nearsame.errors import ConfigError, StoreError, UnknownIdError
 from nearsame.flow.steps import steps
 from nearsame.index.index import Index
 from nearsame.named import NamedTuple
+from nearsame.printable import without_halves
 from nearsame.recipes.choices import ReportedMeasure
 from nearsame.recipes.methods import Digest, Jaccard, Method, MinHash
 
@@ -82,7 +83,7 @@ class InMemory:
     def add_if_new(self, id: str, url: str | None, text: str) -> Resemblance | None:
         """The document that this one resembles most; if there is none, it is added, and the answer is None."""
         batch = pa.RecordBatch.from_arrays(
-            [pa.array([0]), pa.array([text], pa.large_string())], schema=schemas.DOCUMENTS
+            [pa.array([0]), pa.array([without_halves(text)], pa.large_string())], schema=schemas.DOCUMENTS
         )
         for stage in self._stages:
             batch = stage(batch)
