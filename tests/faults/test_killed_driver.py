@@ -40,7 +40,7 @@ def test_the_same_command_goes_on_after_a_kill(spark, tmp_path, monkeypatch):
     command = [sys.executable, "-c", _DRIVER, source, workdir]
     child = subprocess.run(command, env={**os.environ, **sparks.environment()}, capture_output=True, check=False)
     assert -signal.SIGKILL == child.returncode, child.stderr
-    monkeypatch.setattr(corpus, "numbered", _never)
+    monkeypatch.setattr(corpus, "placed", _never)
     monkeypatch.setattr(pipeline, "_meet", _never)
     found = ns.dedup(source, engine=ns.Spark(spark, driver_bytes=0), workdir=workdir)
     monkeypatch.undo()
