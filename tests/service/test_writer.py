@@ -199,7 +199,11 @@ def test_a_change_whose_end_nobody_waits_for_is_in_doubt():
 
     async def work(writer):
         shelf.gate.clear()
-        (task,) = await submitted(writer, Adding([document(0)]))
+        (task, gone) = await submitted(writer, Adding([document(0)]), Adding([document(1)]))
+        gone.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await gone
+        writer.ends = True
         task.cancel()
         with pytest.raises(HttpProblem) as caught:
             await task
@@ -207,4 +211,4 @@ def test_a_change_whose_end_nobody_waits_for_is_in_doubt():
 
     problem = run(shelf, work)
     assert (503, "interrupted") == (problem.status, problem.code)
-    assert {"d0"} == set(shelf.documents)
+    assert {"d0", "d1"} == set(shelf.documents)

@@ -237,7 +237,7 @@ class Frames:
         """Documents, and of those with equal features who is the best of them, and how many there are."""
         several = ["min(number) as best", "count(1) as num", "sum(copies) as stands_for", "max(side) as last_side"]
         groups = Verbs.aggregated(self.documents.filter("size > 0"), _GROUP, several).filter("num > 1")
-        return self.documents.join(few(*self.engine.told(groups, "count(1) as num")), _GROUP, "left")
+        return self.documents.join(groups, _GROUP, "left")
 
     def _counted(self, joined: Any, *more: str) -> "Frames":
         joined = joined.selectExpr(

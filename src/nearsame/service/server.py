@@ -62,7 +62,7 @@ def serve(
             with contextlib.closing(opener(read_only=True)) as index:
                 lookups.warm_up(index)
             started, reload = partial(_announce, listener, service, say), partial(_reload, access, log)
-            _Server(configured(service), started, reload).run([listener])
+            _Server(configured(service), started, reload, service.expect_end).run([listener])
             log.event("stopping", waiting="what was accepted is written and answered")
         finally:
             is_done = service.close(_GRACE)
@@ -93,13 +93,17 @@ def configured(service: Service) -> Config:
 class _Server(Server):
     """Uvicorn's server, whose end on a signal is not a failure."""
 
-    def __init__(self, config: Config, started: Callable[[], None], reload: Callable[[], None]) -> None:
+    def __init__(
+        self, config: Config, started: Callable[[], None], reload: Callable[[], None], ending: Callable[[], None]
+    ) -> None:
         super().__init__(config)
         self._tell = started
         self._reload = reload
+        self._ending = ending
 
     def handle_exit(self, sig: int, frame: Any) -> None:
         """A signal came: the end, in time."""
+        self._ending()
         super().handle_exit(sig, frame)
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
         signal.setitimer(signal.ITIMER_REAL, int(self.config.timeout_graceful_shutdown or 0) + 2 * _GRACE)

@@ -111,6 +111,11 @@ class Service:
             raise unknown()
         self.metrics.documents.labels("removed").inc()
 
+    def expect_end(self) -> None:
+        """The service ends soon, whatever is under way then."""
+        if self.writer is not None:
+            self.writer.ends = True
+
     def close(self, seconds: float) -> bool:
         """Write and answer what was accepted, and let go of the index, within this time; whether all of it was done."""
         deadline = time.monotonic() + seconds

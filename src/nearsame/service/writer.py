@@ -69,6 +69,7 @@ class GroupWriter:
         self._group = group
         self._queue: deque[_Waiting] = deque()
         self._changed = threading.Condition()
+        self.ends = False  # the service does: then nobody waits for what takes longer than it has left
         self._closing = False
         self._failed: BaseException | None = None
         self._thread: threading.Thread | None = None
@@ -97,7 +98,9 @@ class GroupWriter:
         waiting = self._enqueue(change)
         try:
             return await self._answered(waiting, seconds)
-        except asyncio.CancelledError:  # the service ends now, whatever is under way
+        except asyncio.CancelledError:
+            if not self.ends:  # a client of a stream has gone
+                raise
             detail = "the service ended while the change was being written"
             raise HttpProblem(503, "interrupted", detail, hint="See whether it is there.") from None
 
