@@ -242,3 +242,10 @@ def test_what_spark_wrote_is_run_again(spark, tmp_path: Path) -> None:
     assert 0 == done.exit_code, done.stderr
     (kept,) = (tmp_path / "again" / "kept").rglob("*.jsonl")
     assert ["a", "q"] == [json.loads(line)["id"] for line in kept.read_text().splitlines()]
+
+
+def test_a_file_of_codes_does_not_promise_to_be_run_again(tmp_path: Path) -> None:
+    """It records how codes were made, and not of what: what is said of it is true of a new one, too."""
+    ns.codes(["a rose is a rose", "a daisy"], tmp_path / "codes.parquet")
+    with pytest.raises(SourceError, match="does not record the call that made it"):
+        ns.rerun(tmp_path / "codes.parquet", tmp_path / "again.parquet")

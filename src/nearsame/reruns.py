@@ -187,8 +187,8 @@ def recorded(output: str | Path) -> Recorded:
         home = os.fspath(output)
         about = _about(place, home)
     if "source" not in about.get("call", {}):
-        hint = "Run the command once more by hand; that output can be run again."
-        raise SourceError(f"{home} was written before outputs recorded their calls", hint=hint)
+        hint = "Run the command by hand: outputs of older versions do not, nor do those of other commands."
+        raise SourceError(f"{home} does not record the call that made it", hint=hint)
     return Recorded(home, about["call"], about.get("recipe", {}), about.get("written", {}))
 
 
