@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import pyarrow as pa
 import pytest
 
 import nearsame as ns
@@ -266,7 +265,7 @@ def test_a_copy_told_apart_from_one_of_the_against_side_meets_the_others(spark, 
 
 @pytest.mark.few
 @pytest.mark.parametrize(
-    ("apart", "of_python"),
+    ("apart", "by_cluster"),
     [
         ([], False),
         ([("a", "b")], False),
@@ -275,11 +274,8 @@ def test_a_copy_told_apart_from_one_of_the_against_side_meets_the_others(spark, 
         ([("d", "z"), ("x", "z")], True),
     ],
 )
-def test_layers_obey_what_people_have_decided_on_both_engines(spark, apart, of_python):
-    """`use=` on the driver: in each layer, handed on to the document that one went for, counted alike.
-
-    Spark does not know how large a frame of Python rows is, so the cluster decides about that one.
-    """
+def test_layers_obey_what_people_have_decided_on_both_engines(spark, apart, by_cluster):
+    """`use=` on the driver, and by the cluster: in each layer, handed on to whom one went for, counted alike."""
     text = " ".join(f"word{n}" for n in range(60))
     urls = ["https://z.org/", "https://a.org/", "http://a.org/?utm_source=mail", "https://c.org/", "https://d.org/"]
     texts = [f"{text} end", text, "another text altogether", text, "another text altogether"]
@@ -288,12 +284,11 @@ def test_layers_obey_what_people_have_decided_on_both_engines(spark, apart, of_p
     told.append({"id1": "c", "id2": "z", "keep": "c"})
     asked = {"use": "url,digest,text", "decisions": told}
     here = ns.dedup([dict(zip(("id", "url", "text"), row, strict=True)) for row in rows], ties="content", **asked)
-    columns = dict(zip(("id", "url", "text"), map(list, zip(*rows, strict=True)), strict=True))
-    schema = "id string, url string, text string"
-    given = spark.createDataFrame(rows, schema) if of_python else spark.createDataFrame(pa.table(columns))
-    there = ns.dedup(given, engine=ns.Spark(spark), **asked)
+    given = spark.createDataFrame(rows, "id string, url string, text string")
+    engine = ns.Spark(spark, driver_bytes=0) if by_cluster else ns.Spark(spark)
+    there = ns.dedup(given, engine=engine, **asked)
     assert decisions(here.removals) == decisions(there.removals)
-    assert of_python == (there.stats.room.get("documents") != "driver")
+    assert by_cluster == (there.stats.room.get("documents") != "driver")
     assert here.stats.decisions == there.stats.decisions
     assert len(told) == there.stats.decisions["read"]
     there.release()
