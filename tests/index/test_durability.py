@@ -94,7 +94,7 @@ def test_a_source_that_fills_the_disk_is_told_by_how_much_of_it_is_in(tmp_path):
         with ns.Index.open(home / "seen.ns", read_only=True) as index:
             stored = index.stats().documents
         assert (2, True) == (done.exit_code, 0 < stored < 6000)
-        assert f"The {stored:,} documents before that are stored" in done.stderr
+        assert f"The index was done with {stored:,} documents before that" in done.stderr
 
 
 def test_readers_go_on_while_a_writer_writes_and_a_second_writer_is_told(tmp_path):

@@ -12,6 +12,7 @@ from nearsame.cli import indexoptions, options, recipeoptions, sourceoptions
 from nearsame.cli.outcome import ended
 from nearsame.errors import ConfigError, NearSameError
 from nearsame.printable import printable
+from nearsame.shares import counted
 
 if TYPE_CHECKING:
     from nearsame.outputs.lookups import AddTally
@@ -134,7 +135,7 @@ def add(where: str, **given: Any) -> int:
     ):
         columns = indexoptions.given_columns(given)
         progress.begin("features")
-        with _telling_what_is_in(tally):
+        with _telling_how_far(tally):
             for batch in index.add_batches(given["sources"], progress=progress, **columns, **chosen):
                 tally.count(batch)
                 if not silent:
@@ -152,16 +153,14 @@ def add(where: str, **given: Any) -> int:
 
 
 @contextmanager
-def _telling_what_is_in(tally: "AddTally") -> Iterator[None]:
-    """Let an error in the midst of a source say how much of it is stored: each batch was a transaction."""
+def _telling_how_far(tally: "AddTally") -> Iterator[None]:
+    """Let an error in the midst of a source say how far it came: each batch was a transaction."""
     try:
         yield
     except NearSameError as error:
         if done := sum(tally.counts.values()):
-            what = (
-                f"The {done:,} documents before that are stored" if done > 1 else "The document before that is stored"
-            )
-            error.hint = f"{error.hint} {what}: the same command finds them present, and goes on.".lstrip()
+            what = f"The index was done with {counted(done, 'document')} before that: the same command goes on."
+            error.hint = f"{error.hint} {what}".lstrip()
         raise
 
 

@@ -209,7 +209,7 @@ class Frames:
             documents, order = named.ranked(documents, self.engine), chosen_first(order)
         marked, columns = prioritised(documents, order)
         ordered = self.engine.once("ordered", lambda: placed(marked, columns))
-        documents = numbered(self.engine, ordered, "number")
+        documents = numbered(ordered, "number")
         return replace(self, documents=documents, named=named, notes=(*self.notes, *notes))
 
     @cached_property
@@ -251,7 +251,9 @@ class Frames:
         sums = _SUMS | (page_sums() if self.of_pages else {})
         sums |= {f"num_{name}": f"if({name} <> '', 1, 0)" for name in self._extras if name.startswith("beside")}
         asked = (f"coalesce(sum({what}), 0) as `{name}`" for name, what in sums.items())
-        documents, told = self.engine.told(joined, *asked, "count(distinct id) as different_ids", step="known")
+        documents, told = self.engine.told(
+            joined, *asked, "count(distinct id) as different_ids", step="known", shuffles=True
+        )
         counts = {name: int(value) for name, value in told.asDict().items()}
         if self.judged.group_by == HOST and documents.filter(f"{GROUP} <> 0").isEmpty():
             require_host(self.judged.columns, counts["documents"], 0)

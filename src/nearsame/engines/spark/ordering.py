@@ -22,11 +22,11 @@ def placed(frame: Any, order: Sequence[tuple[str, bool]]) -> Any:
     return frame.sort(*columns, ascending=list(ascending)).selectExpr("*", place)
 
 
-def numbered(verbs: Any, frame: Any, name: str) -> Any:
+def numbered(frame: Any, name: str) -> Any:
     """What is `placed`, and kept, with its rows' places in the whole order in a new column."""
     part = f"int(shiftright({_PLACE}, {_BITS}))"
-    counted = frame.groupBy(verbs.expression(part).alias("part")).count().collect()
+    counted = frame.selectExpr(f"{part} as part").groupBy("part").count().collect()
     sizes = {row["part"]: row["count"] for row in counted}
     starts = accumulate((sizes.get(before, 0) for before in range(max(sizes, default=0))), initial=0)
     start = f"array({', '.join(f'{start}L' for start in starts)})[{part}]"
-    return frame.withColumn(name, verbs.expression(f"{start} + ({_PLACE} & {(1 << _BITS) - 1}L)")).drop(_PLACE)
+    return frame.selectExpr("*", f"{start} + ({_PLACE} & {(1 << _BITS) - 1}L) as {name}").drop(_PLACE)

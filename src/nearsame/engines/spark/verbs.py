@@ -122,11 +122,13 @@ class Verbs:
         found = None if self.stored is None else self.stored.found(step)
         return self.keep(make(), step) if found is None else found
 
-    def told(self, frame: Any, *sums: str, step: str = "") -> tuple[Any, Any]:
-        """The same, computed by the query that is asked for sums over it anyway: (the frame, the row of the sums)."""
+    def told(self, frame: Any, *sums: str, step: str = "", shuffles: bool = False) -> tuple[Any, Any]:
+        """The same, computed by the query that is asked for sums over it anyway: (the frame, the row of the sums).
+
+        What `shuffles` for its sums is adapted: else it has as many tasks as the session has partitions of shuffles.
+        """
         kept = self.keep(frame, step)
         asked = kept.selectExpr(*sums)
-        shuffles = any("distinct" in each for each in sums)  # by as many tasks as the session has, whatever there is
         return kept, (asked if shuffles else _planned(asked)).collect()[0]
 
     def shuffled_bytes(self) -> int:
