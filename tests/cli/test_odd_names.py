@@ -206,3 +206,51 @@ def test_benchmarks_whose_names_are_not_utf_8(tmp_path):
     record = json.loads((tmp_path / "out" / "stats.json").read_text("utf-8"))
     assert ["caf\\xe9"] == [counts["name"] for counts in record["stats"]["benchmarks"]]
     assert ["a\ufffd"] == [counts.name for counts in ns.leaks([asked], {"a\ud800": [asked]}).stats.benchmarks]
+
+
+@pytest.mark.unverified  # as above
+@pytest.mark.parametrize("feature", ["mirrors", "workdir", "index", "frequencies", "report", "codes", "export"])
+def test_folders_and_files_whose_names_are_not_utf_8_serve_as_any_other(feature, tmp_path, monkeypatch):
+    """What is kept there is found there, and what is written there is read again."""
+    home = tmp_path / os.fsdecode(b"caf\xe9")
+    home.mkdir()
+    source = write_jsonl(tmp_path / "in.jsonl", documents())
+    out, quiet = tmp_path / "out", ("-q", "--overwrite")
+    match feature:
+        case "mirrors":
+            monkeypatch.chdir(home)
+            pages = [
+                {"url": f"http://{host}.example/{at}", "text": f"page {at} of all"} for host in "ab" for at in "12"
+            ]
+            commands = [("mirrors", write_jsonl(home / "w.jsonl", pages), "-o", home / "out", "-q")]
+            commands += [("mirrors", "w.jsonl", "-o", out, *quiet, "--report", home / "page.html")]
+        case "workdir":
+            commands = [("dedup", source, "-o", out, *quiet, "--workdir", home / "work")] * 2
+        case "index":
+            commands = [("index", "create", home / "seen.ns", "--from", source, "-q")]
+            commands += [
+                ("dedup", source, "--against", home / "seen.ns", "-o", out, *quiet),
+                ("report", out, "-o", home / "a.json"),
+            ]
+        case "frequencies":
+            weights = ("--method", "cosine", "--weights", "tfidf")
+            commands = [("dedup", source, "-o", home / "first", *quiet, *weights)]
+            commands += [
+                ("dedup", source, "-o", out, *quiet, *weights, "--frequencies", home / "first" / "frequencies.parquet")
+            ]
+        case "report":
+            commands = [("dedup", source, "-o", home / "first", *quiet), ("dedup", source, "-o", out, *quiet)]
+            commands += [
+                ("report", out, "--against", home / "first", "-o", home / f"page.{kind}") for kind in ("html", "json")
+            ]
+            commands += [("report", home / "first", "-o", tmp_path / "page.html")]
+        case "codes":
+            commands = [("codes", source, "--method", "simhash", "-o", home / "codes.parquet", "-q")]
+            commands += [("pairs", home / "codes.parquet", "--codes-column", "code", "-o", f"{out}.csv", "-q")]
+        case "export":
+            commands = [("index", "create", home / "seen.ns", "--from", source, "-q")]
+            commands += [("index", "export", home / "seen.ns", home / "all.parquet")]
+            commands += [("dedup", home / "all.parquet", "-o", out, *quiet)]
+    for command in commands:
+        done = run(*command)
+        assert 0 == done.exit_code, (command, done.output)

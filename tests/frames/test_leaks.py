@@ -87,6 +87,16 @@ def test_documents_or_passages_are_left_out_on_spark(spark: Any, home: Path) -> 
         there.write(home / "in" / "out", remove="spans")
 
 
+def test_columns_without_any_value_are_written(spark: Any, home: Path) -> None:
+    """As strings, all null: no file holds a column without a type."""
+    records = [{"id": 1, "text": f"so {OTHER}", "note": None}, {"id": 2, "text": "a daisy", "note": None}]
+    found = ns.leaks(records, EVALS, engine=ns.Spark(spark))
+    removals: tuple[LeakedPart, ...] = ("documents", "spans")
+    for remove, number in zip(removals, (1, 2), strict=True):
+        found.write(home / remove, remove=remove)
+        assert [None] * number == pq.read_table(home / remove / "kept")["note"].to_pylist()
+
+
 def test_a_source_that_changes_behind_its_leaks_is_told_of(spark: Any, tmp_path: Path) -> None:
     """Whatever is to be cut out, or left out."""
 

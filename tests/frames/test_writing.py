@@ -1,7 +1,11 @@
 """Folders that Spark writes: whole or not at all, and over nothing that nearsame did not write."""
 
 import contextlib
+import csv
+import io
 import json
+import os
+import shutil
 from types import SimpleNamespace
 
 import pyarrow as pa
@@ -24,6 +28,7 @@ def target(request, tmp_path):
     return str(tmp_path / "out.parquet") if request.param == "a path" else (tmp_path / "out.parquet").as_uri()
 
 
+_DELETE = HadoopPlace.delete
 RUN = {"documents": 10, "recipe": {"method": "jaccard"}}  # by which the statistics of a run are known
 
 
@@ -84,6 +89,15 @@ def test_a_frame_is_written_in_the_format_of_its_name(suffix, spark, tmp_path):
     assert 45 == reader.load(str(target)).agg({"id": "sum"}).first()[0]
     (target / "_SUCCESS").unlink()  # which many platforms do not write
     check_target(spark, target, [], MADE, overwrite=True)
+
+
+def test_white_space_around_values_stays_in_csv(spark, tmp_path):
+    """Spark's own writer takes it off, and ids that differ in it became one."""
+    ids = [" a", "a ", "a", "\ta", "", None, ' "a" ', "a\n"]
+    write_frame(spark, tmp_path / "ids.csv", spark.createDataFrame([(id, 1) for id in ids], "id string, n int"), {})
+    parts = [part.read_bytes().decode() for part in (tmp_path / "ids.csv").glob("part-*")]
+    rows = [row for part in parts for row in csv.reader(io.StringIO(part, newline=""))]
+    assert sorted(["", *(id or "" for id in ids if id is not None)]) == sorted(id for id, n in rows if n == "1")
 
 
 def test_what_fails_leaves_nothing(spark, tmp_path):
@@ -160,6 +174,43 @@ def test_what_a_killed_run_left_is_put_right_or_named(spark, tmp_path):
     assert {**RUN, "kept": 10} == json.loads((tmp_path / "out" / STATS).read_bytes())
     (note,) = check_target(spark, tmp_path / "out", [], STATS, overwrite=True)
     assert f"{tmp_path}/.out.0123abcd.new was left by a run that was killed: delete it" in note
+
+
+def test_of_former_answers_the_last_whole_one_stands_again(spark, tmp_path):
+    """Not one that a killed run had begun to delete, however late that was; where none is whole, nothing does."""
+    for kept in (30, 10, 20):
+        written(spark, tmp_path / "elsewhere", frame=spark.range(kept))
+        (tmp_path / "elsewhere").rename(tmp_path / f".out.000000{kept}.old")
+    begun, older, last = (tmp_path / f".out.000000{kept}.old" for kept in (30, 10, 20))
+    (begun / STATS).unlink()
+    for at, folder in enumerate((older, last, begun)):
+        os.utime(folder, (1e9 + at, 1e9 + at))
+    notes = check_target(spark, tmp_path / "out", [], STATS, overwrite=True)
+    assert {**RUN, "kept": 20} == json.loads((tmp_path / "out" / STATS).read_bytes())
+    told = [f"{tmp_path}/out is back", f"{older} was left", f"{begun} was left"]
+    assert told == [
+        note.removeprefix("file://").rpartition(" in its" if " back " in note else " by a")[0] for note in notes
+    ]
+    for folder in (older, tmp_path / "out"):
+        shutil.rmtree(folder)
+    (note,) = check_target(spark, tmp_path / "out", [], STATS, overwrite=False)
+    assert f"{begun} was left" in note
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_former_answer_that_is_being_deleted_says_no_more_that_it_is_whole(spark, tmp_path, monkeypatch):
+    """Whatever a process that is killed meanwhile leaves of it."""
+    written(spark, tmp_path / "out")
+    deleted = list[tuple[str, bool]]()
+
+    def delete(place):
+        if place.name.endswith(".old"):
+            deleted.append((place.name, place.inside(STATS).exists()))
+        _DELETE(place)
+
+    monkeypatch.setattr(HadoopPlace, "delete", delete)
+    written(spark, tmp_path / "out", overwrite=True)
+    assert [False] == [said for _, said in deleted]
 
 
 @pytest.mark.parametrize("is_copied", [True, False])

@@ -290,6 +290,18 @@ def test_of_an_earlier_output_the_documents_are_in_kept(
     assert 1 == ns.dedup(f"{home}/kept").stats.documents == ns.dedup(above, include="kept/**").stats.documents
 
 
+def test_of_a_mask_the_documents_are_elsewhere(tmp_path: Path) -> None:
+    """By itself, and on the other side."""
+    (tmp_path / "a.jsonl").write_text('{"text": "a rose"}\n', "utf-8")
+    ns.dedup(tmp_path / "a.jsonl").write(tmp_path / "clean", mask=True)
+    for given in ({"source": tmp_path / "clean"}, {"source": ["a rose"], "against": tmp_path / "clean"}):
+        with pytest.raises(
+            SourceError, match="is what nearsame wrote: tables about documents that are elsewhere"
+        ) as caught:
+            ns.dedup(**given)
+        assert caught.value.hint == "Name what `nearsame apply` makes of it."
+
+
 def test_text_files_have_no_other_columns(tree: Path) -> None:
     """Items that they cannot have are refused at once; an order they may lack, where others have it."""
     with pytest.raises(ColumnError, match="no column 'date'"):

@@ -41,6 +41,19 @@ def found_changes(newer, older):
     return changes
 
 
+def test_a_source_is_the_same_by_another_name(tmp_path, monkeypatch):
+    """From another folder, or by its whole path, as by the name that it had; another file of that kind is not."""
+    source = write_jsonl(tmp_path / "a.jsonl", documents(1, 2, 3))
+    other = write_jsonl(tmp_path / "b.jsonl", documents(1, 2, 3))
+    newer = run(source, "0.8")
+    monkeypatch.chdir(tmp_path)
+    for name, expected in ((source, "threshold"), ("a.jsonl", "threshold"), (other, "unread")):
+        older = run(name, "0.93")
+        older.write(tmp_path / "older", overwrite=True)
+        for one in (older, tmp_path / "older"):
+            assert {expected} == {gone.kind for gone in ns.report(newer, against=one).changes.gone}
+
+
 def test_a_lower_threshold_is_told_by_the_similarity(tmp_path):
     """Of a folder, too; the other way round it is the same pairs."""
     source = write_jsonl(tmp_path / "a.jsonl", documents(1, 2, 3))

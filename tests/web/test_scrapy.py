@@ -242,6 +242,28 @@ def test_items_of_any_class_are_marked_where_they_can_be() -> None:
     assert [3, 2, 1, 1, 1] == [numbers[f"nearsame/{name}"] for name in names]
 
 
+@pytest.mark.parametrize("url", ["http://a/\0", "http://a/\ud800"], ids=["NUL", "half a pair"])
+@pytest.mark.parametrize("index", ["memory", "seen.ns"])
+def test_an_address_that_no_index_can_keep_loses_no_item(url: str, index: str, tmp_path: Path) -> None:
+    """It is judged under one that it can."""
+    where = index if index == "memory" else str(tmp_path / index)
+    texts = ["one two three four five six", "one two three four five six", "seven eight nine ten eleven twelve"]
+    passed, numbers = piped(*({"url": url, "text": text} for text in texts), NEARSAME_INDEX=where)
+    assert [False, True, False] == ["near_duplicate" in item for item in passed]
+    assert 3 == numbers["nearsame/seen"]
+
+
+def test_what_is_no_text_is_not_judged() -> None:
+    """Numbers and records pass, and are counted; a list of strings, as an item loader makes it, is a text."""
+    text = "one two three four five six seven"
+    passed, numbers = piped(
+        *({"url": "a", "text": given} for given in (12345, 12345, {"a": text}, {"a": text}, [1], text.encode())),
+        *({"url": "b", "text": given} for given in (text, [text], ["one two three", "four five six seven"])),
+    )
+    assert [False] * 7 + [True] * 2 == ["near_duplicate" in item for item in passed]
+    assert (6, 3) == (numbers["nearsame/no_text"], numbers["nearsame/seen"])
+
+
 def test_items_of_one_page_are_told_apart() -> None:
     """By their texts; an item that comes twice is a near-duplicate of the first one."""
     texts = ["one two three four five six", "seven eight nine ten eleven twelve", "one two three four five six"]

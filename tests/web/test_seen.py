@@ -134,3 +134,21 @@ def test_what_cannot_be_kept_in_memory_says_so(method: Method) -> None:
     """And what to do instead."""
     with pytest.raises(ns.ConfigError, match="keeps nothing in memory"):
         InMemory(method)
+
+
+def test_an_unchanged_page_is_its_own_whatever_else_is_closer(tmp_path: Path) -> None:
+    """Another page of the earlier crawl resembles it even more; in the crawl itself the closest is told."""
+    where, a = str(tmp_path / "seen.ns"), [f"w{number}" for number in range(100)]
+    b = [f"B{number}" if number in {10, 30, 50} else word for number, word in enumerate(a)]
+    now = [f"B{number}" if number in {10, 30} else word for number, word in enumerate(a)]
+    seen = Indexed(where, None)
+    for name, text in (("a", a), ("b", b)):
+        assert seen.add_if_new(f"http://{name}/", f"http://{name}/", " ".join(text)) is None
+    closest = seen.add_if_new("http://c/", "http://c/", " ".join(now))
+    assert ("http://b/", False) == (closest and (closest.id, closest.unchanged))
+    seen.close()
+    for name in ("http://a/", "another id"):
+        seen = Indexed(where, None)
+        found = seen.add_if_new(name, "http://a/", " ".join(now))
+        assert ("http://a/", True) == (found and (found.id, found.unchanged))
+        seen.close()

@@ -290,7 +290,7 @@ class _Writer:
         self._path = path
         self._num_bytes = 0
         with mishaps(path):
-            self._sink = pa.OSFile(str(path), "wb")
+            self._sink = pa.OSFile(os.fsencode(path), "wb")
             self._writer = pa.ipc.new_file(self._sink, schema)
 
     def put(self, batch: pa.RecordBatch) -> int:
@@ -320,7 +320,7 @@ def write_batches(path: Path, batches: list[pa.RecordBatch]) -> None:
 
 def read_batches(path: Path) -> Iterator[pa.RecordBatch]:
     """The batches of an Arrow file, mapped; the map lives as long as they do."""
-    with pa.memory_map(str(path)) as mapped:
+    with pa.memory_map(os.fsencode(path)) as mapped:
         reader = pa.ipc.open_file(mapped)
         for number in range(reader.num_record_batches):
             yield reader.get_batch(number)

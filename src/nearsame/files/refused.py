@@ -2,7 +2,7 @@
 
 1. A table of Delta Lake, Iceberg or Hudi: which of its files count, only its own log says. Rows that were deleted or
    changed still stand in older ones.
-2. What a run wrote: its documents are in kept/, beside tables about them.
+2. What a run wrote: its documents are in kept/, beside tables about them; or elsewhere, where it wrote a mask.
 """
 
 import re
@@ -76,7 +76,11 @@ def require_no_output(root: str, paths: Sequence[str], leave: str = "") -> None:
 
     for home, name in (path.rpartition("/")[::2] for path in paths):
         below = f"{home}/" if home else ""
-        if name == "stats.json" and has(f"{below}kept/") and any(has(below + table) for table in _ABOUT):
+        is_mask = has(f"{below}mask.")
+        if name == "stats.json" and (is_mask or has(f"{below}kept/")) and any(has(below + table) for table in _ABOUT):
             place = joined(root, home) if home else root
-            message = f"{place} is what nearsame wrote: its documents are in kept/, beside tables about them"
-            raise SourceError(message, hint=f"Name {joined(place, 'kept')}{leave.format(home) if home else ''}.")
+            where, give = "its documents are in kept/, beside tables about them", joined(place, "kept")
+            if is_mask:
+                where, give = "tables about documents that are elsewhere", "what `nearsame apply` makes of it"
+            message = f"{place} is what nearsame wrote: {where}"
+            raise SourceError(message, hint=f"Name {give}{leave.format(home) if home else ''}.")

@@ -15,6 +15,7 @@ from typing import Any
 import pyarrow as pa
 
 from nearsame.errors import ConfigError, SourceError
+from nearsame.files.inputs import name_as_text
 from nearsame.printable import without_secrets
 from nearsame.sources import Columns
 from nearsame.sources.memory import Memory
@@ -44,7 +45,7 @@ def is_index(source: Any) -> bool:
 
 def index_name(where: str) -> str:
     """What reports call it: without a password."""
-    plain = without_secrets(where).rpartition("@")[2] if where.startswith(_SERVERS) else where.lstrip("/")
+    plain = without_secrets(where).rpartition("@")[2] if where.startswith(_SERVERS) else name_as_text(where.lstrip("/"))
     return f"against/{plain}"
 
 

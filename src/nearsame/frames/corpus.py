@@ -179,7 +179,7 @@ class Frames:
     def kept(self, features: Any, step: str = "") -> Any:
         """Features, computed once, with digests that stand for them."""
         lettered = set(schemas.COMPARED) <= set(features.columns)
-        made = self.engine.keep(self.engine.map(features, SetDigests(lettered)), step)
+        made = self.engine.kept_beside(DistinctItems(), features, SetDigests(lettered), step=step)
         return made if self.remembered is None else made.unionByName(self.remembered, allowMissingColumns=True)
 
     def slots(self, features: Any) -> int:
@@ -300,7 +300,9 @@ class Frames:
         verbs, exact = self.engine, exact_join(method)
         if not method.counts_items and exact is None:
             return *step.counted(made, 1, verbs), ()
-        distinct = DistinctItems.close(verbs.fold(made if method.counts_items else self.features, DistinctItems()))
+        # What copies have, leaders have: the items of all documents are theirs.
+        looked_at = made if step.sketches and method.counts_items else self.features
+        distinct = DistinctItems.close(verbs.folded(looked_at, DistinctItems(), self.counts["documents"]))
         table, foreseen = planned(distinct, self.counts["features"], verbs), None
         if exact is not None:
             known = self.counts["sets"], self.counts["features"], distinct
@@ -338,7 +340,7 @@ class Frames:
         verbs.room["shuffle"]["keys_bytes"] = verbs.shuffled_bytes() - before
         entries = met.join(self._leading.select("row", "number", "size", "one_side", "stands_for"), "row")
         entries, (num_entries,) = verbs.told(entries, "count(1)", step=_MET[0])
-        here = entries.groupBy("row").agg({"number": "min", "stands_for": "min"}).toDF("row", "number", "stands_for")
+        here = verbs.aggregated(entries, ["row"], ["min(number) as number", "min(stands_for) as stands_for"])
         here = few(*verbs.told(here, "count(1) as num"))  # so that the features of all others do not travel
         source = lists.select("row", *columns).join(here, "row")
         source = (source if self.is_clean else source.dropDuplicates(["number"])).drop("row")

@@ -20,6 +20,7 @@ from nearsame import schemas
 from nearsame.arrow import Rows
 from nearsame.dataclass import dataclass
 from nearsame.engines.base import Stage
+from nearsame.engines.spark.crossing import writable
 from nearsame.engines.spark.failures import CHANGED, STEADY, plainly, require_running
 from nearsame.engines.spark.plans import roots
 from nearsame.engines.spark.verbs import Verbs
@@ -179,12 +180,12 @@ class FrameDocuments:
         stay = self.side.named(()).join(away.hint("broadcast"), _OWN, "left_anti")
         columns = self.side.frame.columns
         if stage is None:
-            return stay.select(*map(quoted, columns))
+            return writable(stay.select(*map(quoted, columns)))
         texts = self.verbs.map_batches(self._leaked(), partial(_left, stage), _LEFT).distinct()
         text, types = str(self.side.parts[0].chosen.text), dict(self.side.frame.dtypes)
         new = f"cast(coalesce(cast(left_text as {types[text]}), {quoted(text)}) as {types[text]}) as {quoted(text)}"
         chosen = (new if name == text else quoted(name) for name in columns)
-        return stay.join(texts.toDF(*_OWN, "left_text"), _OWN, "left").selectExpr(*chosen)
+        return writable(stay.join(texts.toDF(*_OWN, "left_text"), _OWN, "left").selectExpr(*chosen))
 
     @plainly()
     def write(

@@ -18,6 +18,7 @@ from nearsame.answers.stats import Component
 from nearsame.dataclass import dataclass
 from nearsame.engines.space import num_bytes
 from nearsame.engines.spark.stars import least_of_component
+from nearsame.engines.spark.verbs import Verbs
 from nearsame.flow.corpus import State
 from nearsame.frames.candidates import BLOCK, meeting_pairs, split_by_main
 from nearsame.frames.decided import instead, split
@@ -106,7 +107,7 @@ class Cluster:
 
     def _size(self, entries: Any) -> int:
         """Bytes that deciding the documents of some entries in one task takes."""
-        counted = entries.groupBy("number").count().toDF("number", "entries")
+        counted = Verbs.aggregated(entries, ["number"], ["count(1) as entries"])
         sizes = self.lists.selectExpr("number", f"{lengths(self.state.step.compared)} as items").join(counted, "number")
         sums = sizes.selectExpr(*_SUMS).first()
         return int(ENTRY_BYTES * sums["entries"] + 8 * sums["items"])
@@ -116,8 +117,8 @@ class Cluster:
         nth = "row_number() over (partition by key order by number)"
         best = entries.selectExpr("*", f"{nth} as nth").filter(f"nth <= {heads}").drop("nth")
         similar = self._similar(self._candidates(best, entries))
-        places = entries.groupBy("number").count().toDF("number", "everywhere")
-        first = best.groupBy("number").count().toDF("number", "here").join(places, "number")
+        places = Verbs.aggregated(entries, ["number"], ["count(1) as everywhere"])
+        first = Verbs.aggregated(best, ["number"], ["count(1) as here"]).join(places, "number")
         first = first.filter("here = everywhere").select("number")
         keepers = first.join(similar.selectExpr("b as number"), "number", "left_anti")
         keepers = self.verbs.computed(keepers)

@@ -26,6 +26,8 @@ __all__ = ["MADE", "STATS", "check_target", "format_of", "require_apart", "write
 STATS, MADE = "stats.json", "_call.json"
 _WRITTEN = ("", "kept", "kept/part-0.zstd.parquet", "part-0.parquet", "part-0.json", "part-0.csv")  # as patterns see it
 _FORMATS = {".parquet": "parquet", ".jsonl": "json", ".csv": "csv"}
+# Spark's own takes white space off both ends of what it writes.
+_AS_IT_IS = {"header": True, "escape": '"', "ignoreLeadingWhiteSpace": False, "ignoreTrailingWhiteSpace": False}
 
 
 def format_of(path: str | Path) -> str:
@@ -119,7 +121,7 @@ def write_folder(
 
     `kept` is the first of the frames as it was written. Whether the folder may be written was checked before.
     """
-    with plainly(), appearing(place_at(session, target)) as home:
+    with plainly(), appearing(place_at(session, target), STATS) as home:
         for name, frame in frames.items():
             frame.write.parquet(home.inside(name).address, compression="zstd")
         written = session.read.parquet(as_pattern(home.inside(next(iter(frames))).address))
@@ -129,7 +131,6 @@ def write_folder(
 def write_frame(session: Any, target: str | Path, frame: Any, record: Mapping[str, Any]) -> None:
     """Write a frame as a folder of parts in the format that its name ends with, and how it was made."""
     kind = format_of(target)
-    with plainly(), appearing(place_at(session, target)) as home:
-        options = {"header": True, "escape": '"'} if kind == "csv" else {}
-        frame.write.format(kind).options(**options).save(home.address)
+    with plainly(), appearing(place_at(session, target), MADE) as home:
+        frame.write.format(kind).options(**_AS_IT_IS if kind == "csv" else {}).save(home.address)
         home.inside(MADE).write_text(json.dumps(record, indent=2, ensure_ascii=False, default=str) + "\n")

@@ -1,6 +1,7 @@
 """What an index has, for somebody else: one document, all of them as a file; of a damaged one what is whole."""
 
 import json
+import os
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
@@ -111,7 +112,7 @@ def _write_parquet(path: Path, records: Iterator[dict[str, Any]]) -> int:
     columns = dict.fromkeys(["id", "url", "code", "num_features", "sketch", "text", *(first[0] if first else ())])
     schema = pa.schema([(name, names.get(name, pa.large_string())) for name in columns])
     number, left = 0, chain(first, records)
-    with pq.ParquetWriter(str(path), schema) as writer:
+    with pa.OSFile(os.fsencode(path), "wb") as out, pq.ParquetWriter(out, schema) as writer:
         while waiting := list(islice(left, _AT_ONCE)):
             writer.write_table(pa.Table.from_pylist(waiting, schema=schema))
             number += len(waiting)

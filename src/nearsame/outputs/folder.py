@@ -27,7 +27,7 @@ from nearsame.files.placing import Beside, put_back, to_disk
 from nearsame.files.remote import Remote, Upload, finish, is_remote
 from nearsame.outputs.apart import require_apart, require_apart_remotely
 
-__all__ = ["Place", "appearing", "is_mark", "require_place", "write_json", "write_table"]
+__all__ = ["Place", "appearing", "is_mark", "read_table", "require_place", "write_json", "write_table"]
 
 _REPLACE = "Name another, or add --overwrite (overwrite=True) to replace it."
 _STATS = "stats.json"
@@ -223,6 +223,14 @@ def write_table(table: pa.Table, path: Path, **how: Any) -> None:
         parquet.write_table(table, out, compression="zstd", **how)
 
 
+def read_table(path: Path, columns: list[str] | None = None) -> pa.Table:
+    """A table that is Parquet, or some of its columns."""
+    from pyarrow import parquet  # noqa: PLC0415  (likewise)
+
+    with pa.OSFile(os.fsencode(path)) as file:
+        return parquet.read_table(file, columns=columns)
+
+
 def write_json(record: Mapping[str, Any], path: Path) -> None:
-    """A record as JSON for people."""
-    path.write_text(json.dumps(record, indent=2, ensure_ascii=False) + "\n", "utf-8")
+    """A record as JSON for people; a byte of a name that is no UTF-8 is an escape, from which it is that byte again."""
+    path.write_text(json.dumps(record, indent=2, ensure_ascii=False) + "\n", "utf-8", "backslashreplace")

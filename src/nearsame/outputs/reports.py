@@ -49,7 +49,7 @@ def write_evaluation(evaluation: Evaluation, path: str | os.PathLike[str], *, ov
     place = require_place(path, evaluation.inputs, folder=False, overwrite=overwrite)
     written = _format(path)(evaluation)
     with appearing(place) as made:
-        made.write_text(written, "utf-8")
+        made.write_text(written, "utf-8", "backslashreplace")
 
 
 @checked
@@ -142,7 +142,7 @@ def write_report(
         with appearing(require_place(beside, report.inputs, folder=False, overwrite=overwrite)) as made:
             write_table(report.table, made)
     with appearing(place) as made:
-        made.write_text(written, "utf-8")
+        made.write_text(written, "utf-8", "backslashreplace")
 
 
 def data_beside(report: RunReport, path: str | os.PathLike[str]) -> str | None:
@@ -172,7 +172,7 @@ def write_small(
     place = require_place(path, inputs or Inputs(), folder=False, overwrite=overwrite)
     written = small_page(page) if is_page else _dumped(page.record)
     with appearing(place) as made:
-        made.write_text(written, "utf-8")
+        made.write_text(written, "utf-8", "backslashreplace")
 
 
 def require_report(path: str | os.PathLike[str]) -> None:

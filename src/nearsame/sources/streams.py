@@ -8,6 +8,7 @@
 import contextlib
 import itertools
 import lzma
+import os
 import tempfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
@@ -362,7 +363,7 @@ def seekable(file: File, compression: Compression | None) -> Iterator[Any]:
         BrokenStreamError: It cannot be decompressed to its end.
     """
     if compression is None and not is_url(file.url):
-        with mishaps(file.url), pa.OSFile(file.url) as source:
+        with mishaps(file.url), pa.OSFile(os.fsencode(file.url)) as source:
             yield source
         return
     with mishaps(file.url), contextlib.ExitStack() as stack:

@@ -125,7 +125,8 @@ def codes(
     with (
         appearing(place) as path,
         clock("codes", reading.size_bytes),
-        pq.ParquetWriter(path, schema, compression="zstd") as writer,
+        pa.OSFile(os.fsencode(path), "wb") as out,
+        pq.ParquetWriter(out, schema, compression="zstd") as writer,
     ):
         for batch in _batches(reading, made, schema, options):
             number += len(batch) - batch.column(field.name).null_count

@@ -13,7 +13,6 @@ from typing import Literal
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from nearsame.answers.stats import Stats
 from nearsame.arrow import Int64s, Mask
@@ -23,6 +22,7 @@ from nearsame.files.inputs import Files, Inputs
 from nearsame.files.passed_over import PassedOver
 from nearsame.files.remote import at_hand
 from nearsame.flow.results import Pairs, Result
+from nearsame.outputs.folder import read_table
 from nearsame.outputs.tables import skipped_table
 from nearsame.proofs.claims import Claims
 from nearsame.proofs.verdict import Findings
@@ -132,7 +132,7 @@ def _of_folder(home: Path, name: str) -> Finished:
             f"{home}: {first.place}: {first.what}", hint=f"See what else is wrong: nearsame verify {home}."
         )
     skipped = home / "skipped.parquet"
-    unread = pq.read_table(skipped) if skipped.exists() else skipped_table([])
+    unread = read_table(skipped) if skipped.exists() else skipped_table([])
     paths = tuple(os.fsdecode(path) for part in claims.parts for path in part.paths if path is not None)
     return Finished(
         of="dedup",

@@ -27,6 +27,7 @@ from nearsame.answers.reports import (
 from nearsame.arrow import Int64s
 from nearsame.dataclass import dataclass
 from nearsame.errors import ConfigError, MissingExtraError, SourceError
+from nearsame.files.inputs import name_as_text
 from nearsame.flow.results import Pairs, Result
 from nearsame.outputs.examples import spread
 from nearsame.outputs.page_data import brief, printed_bytes
@@ -91,7 +92,7 @@ def report(
         raise ConfigError(
             "pairs decides nothing that another run could decide otherwise", hint="Compare runs of dedup."
         )
-    name = os.fspath(against) if isinstance(against, str | os.PathLike) else "the older run"
+    name = name_as_text(os.fsdecode(against)) if isinstance(against, str | os.PathLike) else "the older run"
     made = _Making(run, texts, changes(run, older, name)).report
     return replace(made, inputs=made.inputs + older.inputs)
 

@@ -159,9 +159,14 @@ class _Run:
         return set(pc.unique(self.run.pairs.column("b_id")).to_pylist())
 
     @cached_property
-    def sources(self) -> set[str]:
-        """What was read."""
-        return set(self.run.sources.names)
+    def sources(self) -> dict[str, tuple[str, ...]]:
+        """What was read: the files of each name, as far as they are known."""
+        read = self.run.sources
+        return dict(zip(read.names, read.places, strict=True))
+
+    def has_read(self, source: str, places: tuple[str, ...]) -> bool:
+        """Whether it has read a source of that name, or of these files."""
+        return source in self.sources or (bool(places) and places in self.sources.values())
 
 
 @dataclass(frozen=True)
@@ -219,7 +224,7 @@ class _Direction:
         if words := self._decided(id, witness):
             return _Why("decision", words)
         for what, source in (("it is in", row["a_source"]), ("its witness is in", row["b_source"])):
-            if source not in self.stays.sources:
+            if not self.stays.has_read(source, self.goes.sources.get(source, ())):
                 return _Why("unread", f"{what} {source}, which was not read {self.when}")
         other = None if witness in self.stays.staying_witnesses else self.stays.witness.get(witness)
         if other is not None:

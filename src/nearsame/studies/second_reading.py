@@ -5,7 +5,7 @@
 """
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 from nearsame.arrow import Int64s
 from nearsame.dataclass import dataclass
 from nearsame.errors import SourceError
+from nearsame.files.inputs import is_address
 from nearsame.named import NamedTuple
 from nearsame.proofs.claims import Claims
 from nearsame.proofs.files import Part as ClaimedPart
@@ -60,6 +61,7 @@ class RunSources:
         columns: what is read of them.
         extract: takes the text out of pages.
         missing: why they cannot be read again, if they cannot.
+        places: of each source its files, however they were named; nothing of what was no file.
     """
 
     names: tuple[str, ...]
@@ -68,6 +70,7 @@ class RunSources:
     columns: Columns
     extract: PageTexts | None = None
     missing: str = ""
+    places: tuple[tuple[str, ...], ...] = ()
 
     @property
     def are_texts(self) -> bool:
@@ -145,7 +148,8 @@ def _sizes(own: pa.RecordBatch) -> Int64s:
 def of_reading(reading: Reading, extract: PageTexts | None) -> RunSources:
     """Those of a run in memory."""
     parts = tuple(reading.all_parts)
-    return RunSources(tuple(part.name for part in parts), parts, len(reading.against), reading.columns, extract)
+    names, places = tuple(part.name for part in parts), tuple(_resolved(part.files.names()) for part in parts)
+    return RunSources(names, parts, len(reading.against), reading.columns, extract, places=places)
 
 
 def of_claims(claims: Claims) -> RunSources:
@@ -153,13 +157,19 @@ def of_claims(claims: Claims) -> RunSources:
     lists = {name: tuple(claims.columns[name]) for name in ("beside", "asked_of_pages", "order")}
     columns = Columns(**{**claims.columns, **lists}, may_lack=True)
     names, num_against = tuple(part.name for part in claims.parts), sum(part.against for part in claims.parts)
+    places = tuple(_resolved(os.fsdecode(path) for path in part.paths if path) for part in claims.parts)
     try:
         _require_files(claims.parts)
         parts = tuple(opened(part, part.path, columns) for part in claims.parts)
     except SourceError as error:
-        return RunSources(names, (), num_against, columns, missing=error.message)
+        return RunSources(names, (), num_against, columns, missing=error.message, places=places)
     pages = any(part.pages for part in parts) or columns.html is not None
-    return RunSources(names, parts, num_against, columns, PageTexts(columns.extract) if pages else None)
+    extract = PageTexts(columns.extract) if pages else None
+    return RunSources(names, parts, num_against, columns, extract, places=places)
+
+
+def _resolved(paths: Iterable[str]) -> tuple[str, ...]:
+    return tuple(path if is_address(path) else os.path.realpath(path) for path in paths)
 
 
 def _require_files(parts: Sequence[ClaimedPart]) -> None:

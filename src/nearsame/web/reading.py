@@ -13,7 +13,6 @@ from typing import Annotated, Any, BinaryIO, Unpack
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from nearsame import api
 from nearsame.arrow import Rows
@@ -21,6 +20,7 @@ from nearsame.dataclass import dataclass
 from nearsame.errors import ColumnError, ConfigError, SourceError
 from nearsame.files.inputs import several
 from nearsame.flow.options import ContentOptions, MachineOptions
+from nearsame.outputs.folder import read_table
 from nearsame.recipes.arguments import checked
 from nearsame.recipes.choices import MethodName
 from nearsame.recipes.methods import Method
@@ -206,7 +206,7 @@ def _by_source(listed: pa.Table) -> dict[str, list[tuple[Any, ...]]]:
 def _table(folder: Path, name: str, columns: list[str]) -> pa.Table:
     """A table that a dedup run wrote."""
     try:
-        return pq.read_table(folder / f"{name}.parquet", columns=columns)
+        return read_table(folder / f"{name}.parquet", columns)
     except (OSError, pa.ArrowException, KeyError) as error:
         message = f"{folder} holds no {name} of a dedup run: {str(error).partition(chr(10))[0]}"
         raise SourceError(message, hint="Name the folder that dedup -o wrote.") from None

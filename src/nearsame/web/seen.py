@@ -8,7 +8,7 @@
 import hashlib
 import os
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Protocol
@@ -29,6 +29,8 @@ from nearsame.recipes.methods import Digest, Jaccard, Method, MinHash
 
 __all__ = ["InMemory", "Indexed", "Resemblance", "Seen"]
 
+_CLOSEST = 100  # among which an earlier state of a document is looked for
+
 
 class Resemblance(NamedTuple):
     """The document that another one resembles; `unchanged` if that is its own state in an earlier crawl."""
@@ -46,8 +48,8 @@ class Seen(Protocol):
     def add_if_new(self, id: str, url: str | None, text: str) -> Resemblance | None:
         """The document that this one resembles most; if there is none, it is added, and the answer is None.
 
-        A document does not resemble itself, as it was read before in the same crawl. It resembles what an earlier
-        crawl has stored under its URL: then the answer says `unchanged`.
+        A document does not resemble itself, as it was read before in the same crawl. Where it resembles what an earlier
+        crawl has stored under its URL, the answer is that, whatever else is closer, and says `unchanged`.
         """
 
     def close(self) -> None:
@@ -141,13 +143,13 @@ class Indexed:
         """The document that this one resembles most; if there is none, it is added, and the answer is None."""
         document = {"id": id, "url": url, "text": text}
         if id not in self._own and self._has(id):
-            match = next(iter(self._index.query(document, limit=1)), None)
-            if match is not None:
-                return self._resemblance(match, id, url)
+            matches = self._index.query(document, limit=_CLOSEST)
+            if matches:
+                return self._resemblance(matches, id, url)
         self._own.add(id)
-        (answer,) = self._index.add([document], if_new=True, limit=1)
+        (answer,) = self._index.add([document], if_new=True, limit=_CLOSEST)
         if answer.matches and answer.status != "present":
-            return self._resemblance(answer.matches[0], id, url)
+            return self._resemblance(answer.matches, id, url)
         if answer.status == "conflict":  # it says something else now
             self._index.add([document], replace=True, matches=False)
         return None
@@ -164,11 +166,16 @@ class Indexed:
             return False
         return True
 
-    def _resemblance(self, match: Match, id: str, url: str | None) -> Resemblance:
+    def _resemblance(self, matches: Sequence[Match], id: str, url: str | None) -> Resemblance:
+        """To its own earlier state, if that is among them: another page may be closer. Else to the closest."""
+        earlier = [match for match in matches if self._is_earlier(match, id, url)]
+        match = next(iter(earlier), matches[0])
         likeness = 1.0 if match.similarity is None else match.similarity
-        is_same = match.id == id or (url is not None and match.url == url)
-        unchanged = is_same and match.id not in self._own
-        return Resemblance(match.id, match.url, likeness, match.measure or match.found_by[0], unchanged)
+        return Resemblance(match.id, match.url, likeness, match.measure or match.found_by[0], bool(earlier))
+
+    def _is_earlier(self, match: Match, id: str, url: str | None) -> bool:
+        """Whether it is what an earlier crawl has stored of the same document."""
+        return (match.id == id or (url is not None and match.url == url)) and match.id not in self._own
 
 
 class _OwnDocuments:

@@ -5,8 +5,8 @@ from types import SimpleNamespace
 import pyarrow as pa
 import pytest
 
-from nearsame.engines.spark.crossing import frame_of
-from nearsame.errors import EngineError
+from nearsame.engines.spark.crossing import frame_of, taken
+from nearsame.errors import EngineError, SourceError
 
 _SCHEMA = pa.schema([("a", pa.int64()), ("note", pa.string())])
 
@@ -19,6 +19,14 @@ def test_no_row_is_lost_behind_an_empty_batch(sizes, spark):
     frame = frame_of(spark, table)
     assert sum(sizes) == frame.count()
     assert sorted(table.column("a").to_pylist()) == sorted(row.a for row in frame.collect())
+
+
+@pytest.mark.parametrize("kind", [pa.decimal256(50, 2), pa.time64("us"), pa.month_day_nano_interval()])
+def test_a_type_that_spark_has_not_is_an_error_with_its_name(kind, spark):
+    """Whatever pyspark itself raises for it."""
+    table = pa.table({"text": ["a b c"], "odd": pa.nulls(1, kind)})
+    with pytest.raises(SourceError, match="the table cannot be taken to Spark: "):
+        taken(spark, table, "the table")
 
 
 def test_rows_that_do_not_arrive_are_an_error():

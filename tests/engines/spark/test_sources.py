@@ -1,5 +1,6 @@
 """What Spark reads for us, and what it is refused."""
 
+import gzip
 import json
 import re
 
@@ -283,3 +284,65 @@ def test_what_is_wrong_with_a_file_is_told_with_its_name(spark, tmp_path):
     }.items():
         with pytest.raises(ns.NearSameError, match=said), failures.plainly():
             read(spark, [str(tmp_path / name)])
+
+
+_CELLS = ["one two\r\nthree", "one two\nthree", "a\rb", "\r\n\r\n", "plain", "ends\r\n"]
+
+
+def _csv(path, end, cells=_CELLS, packed=False, name="text"):
+    """A file of CSV whose rows end in this way, and whose cells hold all kinds of line ends."""
+    rows = [f"id,{name}", *(f'{at},"{cell}"' for at, cell in enumerate(cells))]
+    content = "".join(row + end for row in rows).encode()
+    path.write_bytes(gzip.compress(content) if packed else content)
+    return path
+
+
+@pytest.mark.few
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_line_ends_in_cells_of_csv_stay(spark, tmp_path, end, packed):
+    """However rows end: Spark by itself makes those in cells what these are."""
+    source = _csv(tmp_path / f"a.csv{'.gz' * packed}", end, packed=packed)
+    (given,) = read(spark, [str(source)])
+    assert _CELLS == [row.text for row in given.frame.sort("id").collect()]
+    here, there = (ns.dedup(source, method="digest", **on) for on in ({}, {"engine": ns.Spark(spark)}))
+    assert (here.stats.documents, here.stats.kept) == (there.stats.documents, there.stats.kept) == (6, 6)
+
+
+@pytest.mark.few
+def test_files_of_csv_whose_rows_end_otherwise_are_read_apart(spark, tmp_path):
+    """In a folder, by a pattern or by their names, in partitions and with headers that differ."""
+    for at, end in enumerate(["\n", "\r\n", "\n", "\r\n"]):
+        _csv(tmp_path / f"{at}.csv", end)
+    _csv(tmp_path / "empty.csv", "\n", [])
+    (tmp_path / "nothing.csv").touch()
+    for source in ([str(tmp_path)], [f"{tmp_path}/*.csv"], [f"{tmp_path}/{at}.csv" for at in range(4)]):
+        parts = read(spark, source)
+        assert sorted(_CELLS * 4) == sorted(row.text for part in parts for row in part.frame.collect())
+        assert 2 == len(parts)
+    for at, end in enumerate(["\n", "\r\n"]):
+        (tmp_path / "parts" / f"k={at}").mkdir(parents=True)
+        _csv(tmp_path / "parts" / f"k={at}" / "a.csv", end)
+    rows = [row for part in read(spark, [f"{tmp_path}/parts"]) for row in part.frame.collect()]
+    assert sorted((at, cell) for at in range(2) for cell in _CELLS) == sorted((row.k, row.text) for row in rows)
+
+
+@pytest.mark.few
+def test_settings_of_a_session_do_not_keep_files_from_being_read(spark, tmp_path, setting):
+    """Sources of the second version, which say nothing of their files; groups without the columns they are made by."""
+    (tmp_path / "in").mkdir()
+    for at in range(3):
+        (tmp_path / "in" / f"{at}.txt").write_text(f"{at // 2} one two three", "utf-8")
+    (tmp_path / "a.jsonl").write_text('{"id": 1, "text": "a b c"}\n{bad\n', "utf-8")
+    setting("spark.sql.sources.useV1SourceList", "")
+    setting("spark.sql.retainGroupColumns", "false")
+    found = ns.dedup(tmp_path / "in", engine=ns.Spark(spark))
+    assert ["1.txt"] == [row.id.rpartition("/")[2] for row in found.removals.collect()]
+    assert 1 == ns.dedup(tmp_path / "a.jsonl", engine=ns.Spark(spark)).stats.skipped
+
+
+def test_groups_without_their_columns_do_not_keep_a_run_from_its_answer(spark, setting):
+    """By the cluster, too."""
+    setting("spark.sql.retainGroupColumns", "false")
+    found = ns.dedup(spark.createDataFrame([*_ROWS, *_ROWS]), engine=ns.Spark(spark, driver_bytes=0))
+    assert (4, 1) == (found.stats.documents, found.stats.kept)

@@ -7,6 +7,8 @@
    and names what else is left over.
 4. Where a store renames by copying (S3), that is not one step: a process that is killed in it leaves a part of the new
    answer, and both answers whole beside it. The next one sets the part aside, and puts the former answer back.
+5. What is deleted loses first the file that says it is whole: a process that is killed while it deletes leaves nothing
+   that could be taken for an answer, and nothing else is ever put back.
 """
 
 import re
@@ -42,8 +44,12 @@ def left_over(place: HadoopPlace) -> str:
 
 
 @contextmanager
-def appearing(place: HadoopPlace) -> Iterator[HadoopPlace]:
+def appearing(place: HadoopPlace, mark: str) -> Iterator[HadoopPlace]:
     """The place to write a folder at; it is renamed to the one that is asked for when the block ends without an error.
+
+    Args:
+        place: The one that is asked for.
+        mark: The file in it that says that it is whole.
 
     Raises:
         OutputError: It could not be renamed.
@@ -61,9 +67,9 @@ def appearing(place: HadoopPlace) -> Iterator[HadoopPlace]:
         made.move_to(place)
     finally:
         _restore(place, old)
-        _clear(made)
+        _clear(made, mark)
         if place.exists():
-            _clear(old)
+            _clear(old, mark)
 
 
 def _require_on_disk(made: Path) -> None:
@@ -88,8 +94,9 @@ def _restore(place: HadoopPlace, old: HadoopPlace) -> None:
         raise OutputError(f"{message} ({error.message})", hint=f"Rename {old.name} to {place.name}.") from None
 
 
-def _clear(place: HadoopPlace) -> None:
+def _clear(place: HadoopPlace, mark: str) -> None:
     with suppress(NearSameError):  # the next run names it
+        place.inside(mark).delete()
         place.delete()
 
 
@@ -108,10 +115,10 @@ def mended(place: HadoopPlace, is_whole: Callable[[HadoopPlace], bool]) -> list[
     """
     hidden = ((name, _HIDDEN.fullmatch(name)) for name in place.parent().names())
     left = [name for name, match in hidden if match is not None and match[1] == place.name]
-    olds = [name for name in left if name.endswith(_OLD)]
+    olds = [name for name in left if name.endswith(_OLD) and is_whole(place.beside(name))]
     notes = []
     others = [place.beside(name) for name in left]
-    if olds and is_whole(place.beside(olds[-1])) and not is_whole(place) and _is_half_copied(place, others):
+    if olds and not is_whole(place) and _is_half_copied(place, others):
         aside = unseen(place)
         place.move_to(aside)
         left.append(aside.name)

@@ -35,7 +35,7 @@ def taken(session: Any, table: pa.Table, name: str) -> Any:
     known = [column.with_type(_TYPES.get(column.type, column.type)) for column in table.schema]
     try:
         return frame_of(session, table.cast(pa.schema(known)))
-    except (PySparkException, pa.ArrowException) as error:
+    except (PySparkException, pa.ArrowException, ValueError) as error:
         message = f"{name} cannot be taken to Spark: {str(error).partition(chr(10))[0]}"
         raise SourceError(message, hint="Cast the column to another type, or leave it out.") from None
 

@@ -10,7 +10,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from nearsame.engines.spark.failures import hint_about, innermost, verdict
@@ -25,6 +25,7 @@ from nearsame.files.refused import require_no_table
 __all__ = ["AS_IT_IS", "HadoopFiles", "is_hidden", "mishaps"]
 
 AS_IT_IS = Footers({}, ())
+_LINE_END, _CHUNK_BYTES = re.compile(rb"[\r\n]"), 1 << 16
 _HINTS = {"PARQUET_TYPE_ILLEGAL": "Write that column in another type, such as microseconds in place of nanoseconds."}
 
 
@@ -169,6 +170,43 @@ class HadoopFiles:
                 raise
             return ""
 
+    def by_line_end(self, form: Form, paths: list[str]) -> Iterator[tuple[Form, list[str]]]:
+        r"""The paths of a form, those of CSV apart whose rows end with \r\n: in their quoted cells Spark makes that \n.
+
+        It does not where it is told how rows end, which then holds for all of what is read together.
+        """
+        if form.kind not in DELIMITERS:
+            yield form, paths
+            return
+        every = [file for path in paths for file in self.listed(path, form)]
+        with ThreadPoolExecutor(AT_A_TIME) as pool:
+            ends = list(pool.map(self._line_end, (file.path for file in every)))
+        if len(set(ends)) <= 1:
+            yield form._replace(line_end="".join(set(ends))), paths
+            return
+        groups: dict[tuple[str, str | None], list[str]] = defaultdict(list)
+        for file, end in zip(every, ends, strict=True):
+            groups[end, file.base].append(as_pattern(str(file.path.toString())))
+        ignored = form.ignored
+        for (end, base), own in groups.items():
+            apart = form._replace(columns=own[0], pattern=None, base=base) if form.alone else form
+            yield apart._replace(line_end=end, ignored=ignored), own
+            ignored = 0
+
+    def _line_end(self, place: Any) -> str:
+        r"""How the first row of a file ends, if with \r\n; else nothing, and so where that cannot be read."""
+        with suppress(SourceError), mishaps():
+            stream = place.getFileSystem(self.conf).open(place)
+            try:
+                plain = self._unpacked(place, stream)
+                while chunk := bytes(plain.readNBytes(_CHUNK_BYTES)):
+                    if found := _LINE_END.search(chunk):
+                        behind = chunk[found.end() :][:1] or bytes(plain.readNBytes(1))
+                        return "\r\n" if found[0] + behind == b"\r\n" else ""
+            finally:
+                stream.close()
+        return ""
+
     def _lacks_a_name(self, path: str, kind: str) -> bool:
         """Whether a column in the header of a file has no name, as the index of a frame of pandas."""
         header = self.columns(path, kind).removeprefix("\ufeff")
@@ -176,14 +214,16 @@ class HadoopFiles:
 
     def _first_line(self, path: str) -> str:
         place = self._path(path)
-        codec = self.jvm.org.apache.hadoop.io.compress.CompressionCodecFactory(self.conf).getCodec(place)
         stream = place.getFileSystem(self.conf).open(place)
         try:
-            plain = stream if codec is None else codec.createInputStream(stream)
-            reader = self.jvm.java.io.InputStreamReader(plain, "UTF-8")
+            reader = self.jvm.java.io.InputStreamReader(self._unpacked(place, stream), "UTF-8")
             return str(self.jvm.java.io.BufferedReader(reader).readLine() or "")
         finally:
             stream.close()
+
+    def _unpacked(self, place: Any, stream: Any) -> Any:
+        codec = self.jvm.org.apache.hadoop.io.compress.CompressionCodecFactory(self.conf).getCodec(place)
+        return stream if codec is None else codec.createInputStream(stream)
 
     def _path(self, path: str) -> Any:
         return self.jvm.org.apache.hadoop.fs.Path(path)

@@ -59,8 +59,10 @@ class _Partial:
     pieces: Callable[[Any], Pieces]
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        state = self.fold.start()
-        for batch in batches:
+        state, many = self.fold.start(), getattr(self.fold, "add_many", None)
+        if many is not None:
+            state = many(state, batches, 0, 1)
+        for batch in batches:  # which `add_many` has used up
             state = self.fold.add(state, batch, 0, 1)
         for piece in self.pieces(state):
             yield _batch(*piece)

@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from itertools import accumulate
 from typing import Any
 
+from nearsame.engines.spark.verbs import Verbs
+
 __all__ = ["numbered", "placed"]
 
 _PLACE, _BITS = "nearsame_place", 33  # of Spark's own numbers, that count the rows of a partition
@@ -25,7 +27,7 @@ def placed(frame: Any, order: Sequence[tuple[str, bool]]) -> Any:
 def numbered(frame: Any, name: str) -> Any:
     """What is `placed`, and kept, with its rows' places in the whole order in a new column."""
     part = f"int(shiftright({_PLACE}, {_BITS}))"
-    counted = frame.selectExpr(f"{part} as part").groupBy("part").count().collect()
+    counted = Verbs.aggregated(frame.selectExpr(f"{part} as part"), ["part"], ["count(1) as count"]).collect()
     sizes = {row["part"]: row["count"] for row in counted}
     starts = accumulate((sizes.get(before, 0) for before in range(max(sizes, default=0))), initial=0)
     start = f"array({', '.join(f'{start}L' for start in starts)})[{part}]"

@@ -35,6 +35,7 @@ from nearsame.engines.spark.forms import (
     name_of,
 )
 from nearsame.engines.spark.places import as_name, as_pattern, place_at
+from nearsame.engines.spark.plans import with_file
 from nearsame.errors import ConfigError, SourceError
 from nearsame.files.formats import WHOLE
 from nearsame.files.inputs import NAMED_TWICE
@@ -108,8 +109,9 @@ def read(
         named += [(str(entry.getPath().toString()), not entry.isFile()) for entry in entries]
         schemas = files.footers(path, form) if form.kind in OWN_PACKING else files.whole(path, form, torn or {})
         broken += schemas.broken
-        for common, paths in _by_columns(form, path, schemas).items():
-            together[common] += paths
+        for common, alike in _by_columns(form, path, schemas).items():
+            for one, paths in files.by_line_end(common, alike):
+                together[one] += paths
     _require_once(named)
     if broken and (strict or not (together or frames)):
         file, reason = broken[0]
@@ -181,6 +183,7 @@ def _loaded(session: Any, form: Form, paths: list[str], *, strict: bool) -> Give
     if delimited:
         reader = reader.option("header", True).option("multiLine", True).option("escape", '"')
         reader = reader.option("sep", DELIMITERS[form.kind]).option("enforceSchema", form.is_checked or not form.alone)
+        reader = reader.option("lineSep", form.line_end) if form.line_end else reader
     if delimited or form.kind == "jsonl":
         reader = reader.option("mode", "FAILFAST" if strict else "PERMISSIVE")
         reader = reader if strict else reader.option("columnNameOfCorruptRecord", UNREAD)
@@ -194,7 +197,8 @@ def _loaded(session: Any, form: Form, paths: list[str], *, strict: bool) -> Give
             frame = reader.schema(f"text string, {UNREAD} string").load(paths)
     if form.kind == "text":  # a file is a document, as on one machine
         others = [f"`{name}`" for name in frame.columns if name != "value"]
-        frame = frame.selectExpr("_metadata.file_path as id", "value as text", *others)
+        named = with_file(frame, "nearsame_path")  # of which sources of the second version say nothing
+        frame = named.selectExpr("coalesce(nearsame_path, input_file_name()) as id", "value as text", *others)
     return Given(as_name(paths[0]), frame, delimited, form.ignored)
 
 

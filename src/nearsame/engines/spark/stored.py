@@ -72,7 +72,7 @@ class Stored:
         if found is not None:
             return found
         place = self.place.inside(step)
-        with appearing(place) as home:
+        with appearing(place, _FINISHED) as home:
             frame.write.parquet(home.address, compression="zstd")
             rows = self.place.session.read.parquet(as_pattern(home.address)).count()
             home.inside(_FINISHED).write_text(json.dumps({"rows": rows}))

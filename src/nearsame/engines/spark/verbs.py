@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from nearsame import schemas
 from nearsame.dataclass import dataclass
+from nearsame.engines.spark.beside import FoldedBeside
 from nearsame.engines.spark.crossing import frame_of
 from nearsame.engines.spark.failures import is_running
 from nearsame.engines.spark.folding import fold_frame, num_tasks
@@ -32,6 +33,7 @@ _ONE_TO_ONE = {"text", "items", "vector"}  # a batch with one of these has a row
 _ONE_AT_A_TIME = Lock()
 _JOINED = "spark.sql.optimizer.canChangeCachedPlanOutputPartitioning"  # is read where a frame is persisted
 _COMPRESSED = "spark.sql.inMemoryColumnarStorage.compressed"  # likewise: dictionaries of hashes spare nothing
+_RETAINED = "spark.sql.retainGroupColumns"  # is read where rows are grouped
 _ADAPTED = "spark.sql.adaptive.enabled"  # is read where a plan is made
 
 
@@ -56,6 +58,7 @@ class Verbs:
     _mapped: WeakKeyDictionary[Any, _Mapped] = field(default_factory=WeakKeyDictionary)
     _kept: list[Any] = field(default_factory=list)
     _made: list[Any] = field(default_factory=list)
+    _beside: WeakKeyDictionary[Any, FoldedBeside] = field(default_factory=WeakKeyDictionary)
 
     @property
     def table_bytes(self) -> int:
@@ -81,6 +84,19 @@ class Verbs:
     def fold(self, frame: Any, fold: Any) -> Any:
         """Reduce a frame to one state."""
         return fold_frame(frame.select(*[name for name in frame.columns if name not in self.carried]), fold)
+
+    def kept_beside(self, fold: Any, frame: Any, *stages: Any, step: str = "") -> Any:
+        """A frame through stages, kept, and folded on the way to them: `folded` need not read it then."""
+        beside = FoldedBeside.of(self.session, fold)
+        made = self.keep(self.map(frame, beside, *stages), step)
+        self._beside[made] = beside
+        return made
+
+    def folded(self, frame: Any, fold: Any, num_rows: int) -> Any:
+        """A frame of so many rows reduced to one state: on the way to it, if that has seen them all."""
+        beside = self._beside.get(frame)
+        known = beside.state(num_rows) if beside is not None and beside.fold == fold else None
+        return self.fold(frame, fold) if known is None else known
 
     def keep(self, frame: Any, step: str = "") -> Any:
         """Compute a frame once, to be read many times; a step that has a name is found again by the same command."""
@@ -175,10 +191,11 @@ class Verbs:
 
     @staticmethod
     def aggregated(frame: Any, by: Sequence[str], expressions: Sequence[str]) -> Any:
-        """Grouped, by expressions in SQL."""
+        """Grouped, by expressions in SQL, behind the columns that it is grouped by."""
         from pyspark.sql import functions
 
-        return frame.groupBy(*by).agg(*map(functions.expr, expressions))
+        with _set(frame.sparkSession, {_RETAINED: "true"}):
+            return frame.groupBy(*by).agg(*map(functions.expr, expressions))
 
     @staticmethod
     def map_batches(frame: Any, work: Any, schema: pa.Schema | str) -> Any:

@@ -19,6 +19,7 @@ from typing import Any
 
 from scrapy.crawler import Crawler
 
+from nearsame.printable import without_halves
 from nearsame.recipes.methods import MinHash
 from nearsame.shares import cut
 from nearsame.web.scrapy.options import MEMORY, CrawlOptions
@@ -78,6 +79,7 @@ class PageJudge:
 
     def document(self, url: str | None, text: str) -> Resemblance | None:
         """What a document resembles."""
+        url = None if url is None else without_halves(url).replace("\0", "\ufffd")  # which no index keeps
         with self.timed():
             resemblance = self._seen.add_if_new(self._id(url, text), url, text)
         self.count("seen")

@@ -76,8 +76,10 @@ class NearDuplicatePipeline:
 
     def _text(self, fields: ItemAdapter) -> str | None:
         text = fields.get(self.options.text_field)
-        if text:
-            return str(text)
+        if text and isinstance(text, list | tuple) and all(isinstance(part, str) for part in text):  # of an item loader
+            text = "\n".join(text)
+        if text and isinstance(text, str):
+            return text
         markup = fields.get(self.options.html_field)
         return markup_text(markup, self.options.extract) if isinstance(markup, str | bytes) else None
 
