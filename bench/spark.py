@@ -33,6 +33,8 @@ PAGE = report.ROOT / "docs" / "performance.md"
 TASK = Path(__file__).with_name("_spark_task.py")
 PACKAGES = ("nearsame", "pyspark", "pyarrow", "numba", "numpy")
 COUNTS, AT_SCALE, READY = "counting by a shuffle", "Spark, as at scale", "nearsame jaccard, of sets"
+BY_CLUSTER = "Spark, by the cluster"
+ON_SPARK = ("Spark", BY_CLUSTER, AT_SCALE)
 TABLE_BYTES = 1 << 28
 THRESHOLD, METHODS, TABLES = "0.8", ("minhash", "jaccard"), (2, 5)
 MASTER, MEMORY, PARTITIONS = "local[2]", "3g", 8
@@ -132,7 +134,7 @@ def overhead_rows(seen: dict[str, Seen], texts: list[str], known: truth.Truth) -
     found = []
     for method in METHODS:
         one = seen[f"{method}, one machine"]
-        for where in ("one machine", "Spark", AT_SCALE):
+        for where in ("one machine", *ON_SPARK):
             name = f"{method}, {where}"
             each, on_spark = seen[name], where != "one machine"
             quality = truth.judge(texts, known, each.answer)
@@ -176,7 +178,7 @@ def peer_rows(seen: dict[str, Seen], num_documents: int, right: frozenset[truth.
 
 def counts_text(seen: dict[str, Seen], num_documents: int) -> str:
     """What the other way to count would shuffle, before any key."""
-    counted, joined = seen[COUNTS], seen["jaccard, Spark"]
+    counted, joined = seen[COUNTS], seen[f"jaccard, {BY_CLUSTER}"]
     return (
         f"To count shingles by a shuffle, and to tell each document which of its own others have, takes "
         f"{counted.shuffle_bytes / num_documents:,.0f} bytes a document and {counted.task_seconds:.1f} task seconds, "
@@ -203,7 +205,7 @@ def mllib_text(bench: Bench, name: str, given: argparse.Namespace) -> str:
 
 
 def tasks(what: str, text_bytes: int) -> dict[str, dict[str, Any]]:
-    """Each method on one machine, on Spark, and on Spark as at scale."""
+    """Each method on one machine, and on Spark: as it comes, without the driver, and as at scale."""
     spark = {f"{method}, Spark": {"what": what, "engine": MASTER, "method": method} for method in METHODS}
     table = max(1, round(TABLE_BYTES * text_bytes / 1e12))
     settings = {"broadcast_bytes": table, "driver_bytes": 0, "task_bytes": 0}
@@ -211,8 +213,11 @@ def tasks(what: str, text_bytes: int) -> dict[str, dict[str, Any]]:
         f"{method}, {AT_SCALE}": {**spark[f"{method}, Spark"], "settings": settings, "few_rows": 1}
         for method in METHODS
     }
+    whole = {
+        f"{method}, {BY_CLUSTER}": {**spark[f"{method}, Spark"], "settings": {"driver_bytes": 0}} for method in METHODS
+    }
     one = {f"{method}, one machine": {"what": what, "engine": "local", "method": method} for method in METHODS}
-    return {**one, **spark, **scale}
+    return {**one, **spark, **whole, **scale}
 
 
 def _peers() -> dict[str, dict[str, Any]]:
@@ -242,9 +247,7 @@ def measure_engines(given: argparse.Namespace, bench: Bench) -> tuple[str, bool]
     about = f"{len(texts):,} documents, {size / 1e6:,.0f} MB of text in Parquet; medians of {given.repeats} rounds."
     report.show(about, OVERHEAD, table)
     same = all(
-        seen[f"{each}, {where}"].answer == seen[f"{each}, one machine"].answer
-        for each in METHODS
-        for where in ("Spark", AT_SCALE)
+        seen[f"{each}, {where}"].answer == seen[f"{each}, one machine"].answer for each in METHODS for where in ON_SPARK
     )
     return f"{about}\n\n{report.markdown(OVERHEAD, table)}\n\n{counts_text(seen, len(texts))}", same
 

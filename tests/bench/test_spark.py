@@ -44,16 +44,19 @@ def test_a_ratio_is_to_one_machine(script):
     for method in script.METHODS:
         found[f"{method}, one machine"] = seen(script, 2.0, [[1, 0], [3, 2]])
         found[f"{method}, Spark"] = seen(script, 9.0, [[1, 0], [3, 2]], **room)
+        found[f"{method}, {script.BY_CLUSTER}"] = seen(script, 12.0, [[1, 0], [3, 2]], **room)
         found[f"{method}, {script.AT_SCALE}"] = seen(script, 20.0, [[1, 0], [3, 2]], **room)
-    one, other, scaled, *_ = script.overhead_rows(found, TEXTS, script.truth.Truth(*KNOWN))
+    one, other, whole, scaled, *_ = script.overhead_rows(found, TEXTS, script.truth.Truth(*KNOWN))
     assert ("minhash, one machine", "2.00", "1.0", "", "", "", "", "2", "100.00%", "100.00%") == one
+    assert ("minhash, Spark, by the cluster", "12.00", "6.0") == whole[:3]
     assert ("minhash, Spark, as at scale", "20.00", "10.0") == scaled[:3]
     assert ("minhash, Spark", "9.00", "4.5", "3.6", "0.0", "5.0", "1,000", "2", "100.00%", "100.00%") == other
 
 
 def test_the_other_way_to_count_is_held_against_the_join(script):
     """Bytes a document, and how many times those of the whole join."""
-    found = {"jaccard, Spark": seen(script, 2.0, []), script.COUNTS: seen(script, 5.0, [], shuffle_bytes=10_000)}
+    joined = f"jaccard, {script.BY_CLUSTER}"
+    found = {joined: seen(script, 2.0, []), script.COUNTS: seen(script, 5.0, [], shuffle_bytes=10_000)}
     said = script.counts_text(found, 10)
     assert "1,000 bytes a document" in said
     assert "2.5 times what the whole exact join" in said
