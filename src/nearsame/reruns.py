@@ -198,11 +198,16 @@ def _about(place: Path, home: str) -> Mapping[str, Any]:
         return _of_folder(place, home)
     if not os.path.exists(place):  # noqa: PTH110  (likewise)
         raise SourceError(f"{home} does not exist", hint=_HINT)
-    for schema_of in (pq.read_schema, _arrow_schema):
+    for schema_of in (_parquet_schema, _arrow_schema):
         with suppress(OSError, pa.ArrowException, KeyError, ValueError):
             about: Mapping[str, Any] = json.loads((schema_of(place).metadata or {})[KEY])
             return about
     raise SourceError(f"{home} is a file that does not say how it was made", hint=_HINT)
+
+
+def _parquet_schema(path: Path) -> pa.Schema:
+    with pa.OSFile(os.fsencode(path)) as file:
+        return pq.read_schema(file)
 
 
 def _arrow_schema(path: Path) -> pa.Schema:
@@ -213,7 +218,7 @@ def _arrow_schema(path: Path) -> pa.Schema:
 def _of_folder(place: Path, home: str) -> Mapping[str, Any]:
     about = dict[str, Any]()
     with suppress(OSError, pa.ArrowException, KeyError, ValueError):
-        about |= json.loads((pq.read_schema(place / "sources.parquet").metadata or {})[KEY])
+        about |= json.loads((_parquet_schema(place / "sources.parquet").metadata or {})[KEY])
     if about and "evals" in about.get("call", {}):
         return about
     for name in ("stats.json", "_call.json"):  # of Spark's, stats.json says it all; of its pairs, the other one

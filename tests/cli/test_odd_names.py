@@ -209,7 +209,9 @@ def test_benchmarks_whose_names_are_not_utf_8(tmp_path):
 
 
 @pytest.mark.unverified  # as above
-@pytest.mark.parametrize("feature", ["mirrors", "workdir", "index", "frequencies", "report", "codes", "export"])
+@pytest.mark.parametrize(
+    "feature", ["mirrors", "workdir", "index", "frequencies", "report", "codes", "export", "rerun"]
+)
 def test_folders_and_files_whose_names_are_not_utf_8_serve_as_any_other(feature, tmp_path, monkeypatch):
     """What is kept there is found there, and what is written there is read again."""
     home = tmp_path / os.fsdecode(b"caf\xe9")
@@ -247,6 +249,10 @@ def test_folders_and_files_whose_names_are_not_utf_8_serve_as_any_other(feature,
         case "codes":
             commands = [("codes", source, "--method", "simhash", "-o", home / "codes.parquet", "-q")]
             commands += [("pairs", home / "codes.parquet", "--codes-column", "code", "-o", f"{out}.csv", "-q")]
+        case "rerun":
+            commands = [("dedup", source, "-o", home / "first", *quiet), ("rerun", home / "first", "-o", out, *quiet)]
+            commands += [("pairs", source, "-o", home / "p.parquet", "-q")]
+            commands += [("rerun", home / "p.parquet", "-o", tmp_path / "p.parquet", "-q")]
         case "export":
             commands = [("index", "create", home / "seen.ns", "--from", source, "-q")]
             commands += [("index", "export", home / "seen.ns", home / "all.parquet")]

@@ -300,6 +300,10 @@ def test_of_a_mask_the_documents_are_elsewhere(tmp_path: Path) -> None:
         ) as caught:
             ns.dedup(**given)
         assert caught.value.hint == "Name what `nearsame apply` makes of it."
+    for name in ("stats.json", "clusters.jsonl", "mask.jsonl"):  # somebody's own
+        (tmp_path / "own").mkdir(exist_ok=True)
+        (tmp_path / "own" / name).write_text('{"text": "a rose"}\n', "utf-8")
+    assert 2 == ns.dedup(tmp_path / "own", include="*.jsonl").stats.documents
 
 
 def test_text_files_have_no_other_columns(tree: Path) -> None:

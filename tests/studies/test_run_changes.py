@@ -47,7 +47,8 @@ def test_a_source_is_the_same_by_another_name(tmp_path, monkeypatch):
     other = write_jsonl(tmp_path / "b.jsonl", documents(1, 2, 3))
     newer = run(source, "0.8")
     monkeypatch.chdir(tmp_path)
-    for name, expected in ((source, "threshold"), ("a.jsonl", "threshold"), (other, "unread")):
+    names = (source, "a.jsonl", source.as_uri())
+    for name, expected in (*((name, "threshold") for name in names), (other, "unread")):
         older = run(name, "0.93")
         older.write(tmp_path / "older", overwrite=True)
         for one in (older, tmp_path / "older"):

@@ -264,6 +264,16 @@ def test_what_is_no_text_is_not_judged() -> None:
     assert (6, 3) == (numbers["nearsame/no_text"], numbers["nearsame/seen"])
 
 
+def test_items_of_a_loader_are_judged_as_others_are() -> None:
+    """Each of their fields is a list of strings."""
+    text = "one two three four five six seven"
+    passed, _ = piped(
+        {"url": ["http://a/"], "html": ["<p>one two three four", "<p>five six seven"]},
+        {"url": ["http://b/"], "text": [text]},
+    )
+    assert "http://a/" == passed[1]["near_duplicate"]["url"]
+
+
 def test_items_of_one_page_are_told_apart() -> None:
     """By their texts; an item that comes twice is a near-duplicate of the first one."""
     texts = ["one two three four five six", "seven eight nine ten eleven twelve", "one two three four five six"]

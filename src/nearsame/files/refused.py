@@ -76,8 +76,10 @@ def require_no_output(root: str, paths: Sequence[str], leave: str = "") -> None:
 
     for home, name in (path.rpartition("/")[::2] for path in paths):
         below = f"{home}/" if home else ""
-        is_mask = has(f"{below}mask.")
-        if name == "stats.json" and (is_mask or has(f"{below}kept/")) and any(has(below + table) for table in _ABOUT):
+        if name != "stats.json" or not any(has(below + table) for table in _ABOUT):
+            continue
+        is_mask = has(f"{below}mask.parquet")
+        if is_mask or has(f"{below}kept/"):
             place = joined(root, home) if home else root
             where, give = "its documents are in kept/, beside tables about them", joined(place, "kept")
             if is_mask:

@@ -162,7 +162,7 @@ class _Run:
     def sources(self) -> dict[str, tuple[str, ...]]:
         """What was read: the files of each name, as far as they are known."""
         read = self.run.sources
-        return dict(zip(read.names, read.places, strict=True))
+        return dict(zip(read.names, read.places(), strict=True))
 
     def has_read(self, source: str, places: tuple[str, ...]) -> bool:
         """Whether it has read a source of that name, or of these files."""

@@ -5,7 +5,7 @@
 """
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from nearsame.arrow import Int64s
 from nearsame.dataclass import dataclass
 from nearsame.errors import SourceError
-from nearsame.files.inputs import is_address
+from nearsame.files.inputs import is_address, local_paths
 from nearsame.named import NamedTuple
 from nearsame.proofs.claims import Claims
 from nearsame.proofs.files import Part as ClaimedPart
@@ -61,7 +61,7 @@ class RunSources:
         columns: what is read of them.
         extract: takes the text out of pages.
         missing: why they cannot be read again, if they cannot.
-        places: of each source its files, however they were named; nothing of what was no file.
+        places: tells of each source its files, however they were named; nothing of what was no file.
     """
 
     names: tuple[str, ...]
@@ -70,7 +70,7 @@ class RunSources:
     columns: Columns
     extract: PageTexts | None = None
     missing: str = ""
-    places: tuple[tuple[str, ...], ...] = ()
+    places: Callable[[], tuple[tuple[str, ...], ...]] = tuple
 
     @property
     def are_texts(self) -> bool:
@@ -148,7 +148,11 @@ def _sizes(own: pa.RecordBatch) -> Int64s:
 def of_reading(reading: Reading, extract: PageTexts | None) -> RunSources:
     """Those of a run in memory."""
     parts = tuple(reading.all_parts)
-    names, places = tuple(part.name for part in parts), tuple(_resolved(part.files.names()) for part in parts)
+    names = tuple(part.name for part in parts)
+
+    def places() -> tuple[tuple[str, ...], ...]:
+        return tuple(_resolved(part.files.names()) for part in parts)
+
     return RunSources(names, parts, len(reading.against), reading.columns, extract, places=places)
 
 
@@ -157,7 +161,10 @@ def of_claims(claims: Claims) -> RunSources:
     lists = {name: tuple(claims.columns[name]) for name in ("beside", "asked_of_pages", "order")}
     columns = Columns(**{**claims.columns, **lists}, may_lack=True)
     names, num_against = tuple(part.name for part in claims.parts), sum(part.against for part in claims.parts)
-    places = tuple(_resolved(os.fsdecode(path) for path in part.paths if path) for part in claims.parts)
+
+    def places() -> tuple[tuple[str, ...], ...]:
+        return tuple(_resolved(os.fsdecode(path) for path in part.paths if path) for part in claims.parts)
+
     try:
         _require_files(claims.parts)
         parts = tuple(opened(part, part.path, columns) for part in claims.parts)
@@ -169,7 +176,9 @@ def of_claims(claims: Claims) -> RunSources:
 
 
 def _resolved(paths: Iterable[str]) -> tuple[str, ...]:
-    return tuple(path if is_address(path) else os.path.realpath(path) for path in paths)
+    """Paths without links; of addresses only those of files here can lead to the same by two names."""
+    return tuple(path if is_address(path) and not path.startswith("file:") else os.path.realpath(local_paths(path)[0])
+                 for path in paths)  # fmt: skip
 
 
 def _require_files(parts: Sequence[ClaimedPart]) -> None:

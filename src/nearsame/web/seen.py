@@ -49,7 +49,7 @@ class Seen(Protocol):
         """The document that this one resembles most; if there is none, it is added, and the answer is None.
 
         A document does not resemble itself, as it was read before in the same crawl. Where it resembles what an earlier
-        crawl has stored under its URL, the answer is that, whatever else is closer, and says `unchanged`.
+        crawl has stored under its URL, the answer is that, unless a hundred others are closer, and says `unchanged`.
         """
 
     def close(self) -> None:

@@ -328,6 +328,32 @@ def test_files_of_csv_whose_rows_end_otherwise_are_read_apart(spark, tmp_path):
 
 
 @pytest.mark.few
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_a_file_of_csv_without_rows_goes_with_the_others(spark, tmp_path, end):
+    """It does not say how rows end: empty, packed and empty, or a header without an end."""
+    _csv(tmp_path / "a.csv", end)
+    (tmp_path / "b.csv").touch()
+    (given,) = read(spark, [str(tmp_path)])
+    assert sorted(_CELLS) == sorted(row.text for row in given.frame.collect())
+    (tmp_path / "b.csv").unlink()
+    (tmp_path / "c.csv").write_text("id,text", "utf-8")
+    (tmp_path / "d.csv.gz").write_bytes(gzip.compress(b""))
+    assert 6 == ns.dedup(tmp_path, method="digest", engine=ns.Spark(spark)).stats.documents
+
+
+@pytest.mark.few
+@pytest.mark.parametrize("inside", ["\n", "\r\n"])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_line_ends_in_a_header_do_not_say_how_rows_end(spark, tmp_path, end, inside):
+    """As spreadsheets write them, in quotes; however long the header is."""
+    for name in ("a", "a" * 9000):
+        rows = [f'id,"{name}{inside}b",text', *(f'{at},x,"{cell}"' for at, cell in enumerate(_CELLS)), "6,y,plain"]
+        (tmp_path / "a.csv").write_bytes("".join(row + end for row in rows).encode())
+        (given,) = read(spark, [str(tmp_path / "a.csv")])
+        assert [*_CELLS, "plain"] == [row.text for row in given.frame.sort("id").collect()]
+
+
+@pytest.mark.few
 def test_settings_of_a_session_do_not_keep_files_from_being_read(spark, tmp_path, setting):
     """Sources of the second version, which say nothing of their files; groups without the columns they are made by."""
     (tmp_path / "in").mkdir()

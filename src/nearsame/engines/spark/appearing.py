@@ -8,7 +8,8 @@
 4. Where a store renames by copying (S3), that is not one step: a process that is killed in it leaves a part of the new
    answer, and both answers whole beside it. The next one sets the part aside, and puts the former answer back.
 5. What is deleted loses first the file that says it is whole: a process that is killed while it deletes leaves nothing
-   that could be taken for an answer, and nothing else is ever put back.
+   that could be taken for an answer, and nothing else is put back. (Where a store renames by copying, what had half
+   been set aside may say so, too: two such kills, one after the other, are for people.)
 """
 
 import re

@@ -1,8 +1,8 @@
 """What a map folds on its way: a small state that comes with the end of each task; what was made is not read for it.
 
 1. A state merged with itself must stay as it is (a maximum does), as Spark may do a task twice.
-2. It counts only if it has seen as many rows as there are. It has not where the rows were found in a work directory, or
-   where a worker holds the map between tasks, as it does large ones: then who asks has to fold.
+2. It counts only if it has seen as many rows as there are. It has not where a worker holds the map between tasks, as it
+   does large ones: then who asks has to fold.
 """
 
 from typing import Any
@@ -41,6 +41,10 @@ class FoldedBeside:
         state, rows = self.sums.value or (None, {})
         return state if sum(rows.values()) == num_rows else None
 
+    def forget(self) -> None:
+        """Give back what was folded: Spark itself keeps an accumulator as long as its session."""
+        self.sums.value = None
+
 
 @dataclass(frozen=True)
 class _States:
@@ -59,7 +63,8 @@ class _States:
             return self.fold.add(state, more, 0, 1), {partition: rows[partition] + len(more)}
         if known is None or more is None:
             return known or more
-        return self.fold.merge(known[0], more[0]), known[1] | more[1]
+        known[1].update(more[1])  # tasks are many
+        return self.fold.merge(known[0], more[0]), known[1]
 
 
 def _partition() -> int:

@@ -25,7 +25,9 @@ from nearsame.files.refused import require_no_table
 __all__ = ["AS_IT_IS", "HadoopFiles", "is_hidden", "mishaps"]
 
 AS_IT_IS = Footers({}, ())
-_LINE_END, _CHUNK_BYTES = re.compile(rb"[\r\n]"), 1 << 16
+# How the first row of CSV ends, behind cells in quotes. A header is short, and each byte of it goes through py4j.
+_FIRST_ROW = re.compile(rb'(?:[^"\r\n]++|"[^"]*+")*+(\r?\n|\r[^\n])')
+_CHUNK_BYTES, _LONGEST_HEADER = 1 << 12, 1 << 17
 _HINTS = {"PARQUET_TYPE_ILLEGAL": "Write that column in another type, such as microseconds in place of nanoseconds."}
 
 
@@ -171,22 +173,21 @@ class HadoopFiles:
             return ""
 
     def by_line_end(self, form: Form, paths: list[str]) -> Iterator[tuple[Form, list[str]]]:
-        r"""The paths of a form, those of CSV apart whose rows end with \r\n: in their quoted cells Spark makes that \n.
+        r"""The paths of a form, those of CSV by how their rows end: with \r\n Spark makes that \n in quoted cells, too.
 
-        It does not where it is told how rows end, which then holds for all of what is read together.
+        It does not where it is told how rows end, which then holds for all of what is read together. A file that does
+        not say it goes with the others.
         """
-        if form.kind not in DELIMITERS:
-            yield form, paths
-            return
-        every = [file for path in paths for file in self.listed(path, form)]
+        every = [file for path in paths for file in self.listed(path, form)] if form.kind in DELIMITERS else []
         with ThreadPoolExecutor(AT_A_TIME) as pool:
             ends = list(pool.map(self._line_end, (file.path for file in every)))
-        if len(set(ends)) <= 1:
-            yield form._replace(line_end="".join(set(ends))), paths
+        known = [end for end in ends if end] or [""]
+        if len(set(known)) == 1:
+            yield form._replace(line_end=known[0]), paths
             return
         groups: dict[tuple[str, str | None], list[str]] = defaultdict(list)
         for file, end in zip(every, ends, strict=True):
-            groups[end, file.base].append(as_pattern(str(file.path.toString())))
+            groups[end or known[0], file.base].append(as_pattern(str(file.path.toString())))
         ignored = form.ignored
         for (end, base), own in groups.items():
             apart = form._replace(columns=own[0], pattern=None, base=base) if form.alone else form
@@ -194,15 +195,16 @@ class HadoopFiles:
             ignored = 0
 
     def _line_end(self, place: Any) -> str:
-        r"""How the first row of a file ends, if with \r\n; else nothing, and so where that cannot be read."""
+        r"""How the first row of a file ends, \n or \r\n; nothing where it ends otherwise, or cannot be read."""
+        head = b""
         with suppress(SourceError), mishaps():
             stream = place.getFileSystem(self.conf).open(place)
             try:
                 plain = self._unpacked(place, stream)
-                while chunk := bytes(plain.readNBytes(_CHUNK_BYTES)):
-                    if found := _LINE_END.search(chunk):
-                        behind = chunk[found.end() :][:1] or bytes(plain.readNBytes(1))
-                        return "\r\n" if found[0] + behind == b"\r\n" else ""
+                while len(head) < _LONGEST_HEADER and (chunk := bytes(plain.readNBytes(_CHUNK_BYTES))):
+                    head += chunk
+                    if found := _FIRST_ROW.match(head):
+                        return found[1].decode() if found[1].endswith(b"\n") else ""
             finally:
                 stream.close()
         return ""

@@ -58,7 +58,7 @@ class Verbs:
     _mapped: WeakKeyDictionary[Any, _Mapped] = field(default_factory=WeakKeyDictionary)
     _kept: list[Any] = field(default_factory=list)
     _made: list[Any] = field(default_factory=list)
-    _beside: WeakKeyDictionary[Any, FoldedBeside] = field(default_factory=WeakKeyDictionary)
+    _beside: list[tuple[Any, FoldedBeside]] = field(default_factory=list)
 
     @property
     def table_bytes(self) -> int:
@@ -86,16 +86,22 @@ class Verbs:
         return fold_frame(frame.select(*[name for name in frame.columns if name not in self.carried]), fold)
 
     def kept_beside(self, fold: Any, frame: Any, *stages: Any, step: str = "") -> Any:
-        """A frame through stages, kept, and folded on the way to them: `folded` need not read it then."""
+        """A frame through stages, kept, and folded on the way to them: `folded` need not read it then.
+
+        With a work directory it is not: tasks that write files tell the driver all that comes with their ends, whose
+        size Spark limits.
+        """
+        if step and self.stored is not None:
+            return self.keep(self.map(frame, *stages), step)
         beside = FoldedBeside.of(self.session, fold)
         made = self.keep(self.map(frame, beside, *stages), step)
-        self._beside[made] = beside
+        self._beside.append((made, beside))
         return made
 
     def folded(self, frame: Any, fold: Any, num_rows: int) -> Any:
         """A frame of so many rows reduced to one state: on the way to it, if that has seen them all."""
-        beside = self._beside.get(frame)
-        known = beside.state(num_rows) if beside is not None and beside.fold == fold else None
+        states = (one.state(num_rows) for made, one in self._beside if made is frame and one.fold == fold)
+        known = next(states, None)
         return self.fold(frame, fold) if known is None else known
 
     def keep(self, frame: Any, step: str = "") -> Any:
@@ -186,8 +192,10 @@ class Verbs:
         if is_running(self.session):
             for frame in self._kept:
                 frame.unpersist()
-        self._kept.clear()
-        self._made.clear()
+        for _, beside in self._beside:
+            beside.forget()
+        for held in (self._kept, self._made, self._beside):
+            held.clear()
 
     @staticmethod
     def aggregated(frame: Any, by: Sequence[str], expressions: Sequence[str]) -> Any:

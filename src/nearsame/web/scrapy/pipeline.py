@@ -5,7 +5,8 @@
 """
 
 import logging
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, TypeGuard
 
 from itemadapter import ItemAdapter
 from scrapy.crawler import Crawler
@@ -61,6 +62,8 @@ class NearDuplicatePipeline:
         if judge is None:
             return item
         url = fields.get(self.options.url_field)
+        if _is_of_a_loader(url):
+            url = url[0]
         url = None if url is None else str(url)
         is_known, resemblance = judge.receive(item, url)
         if not is_known:
@@ -76,11 +79,13 @@ class NearDuplicatePipeline:
 
     def _text(self, fields: ItemAdapter) -> str | None:
         text = fields.get(self.options.text_field)
-        if text and isinstance(text, list | tuple) and all(isinstance(part, str) for part in text):  # of an item loader
+        if _is_of_a_loader(text):
             text = "\n".join(text)
         if text and isinstance(text, str):
             return text
         markup = fields.get(self.options.html_field)
+        if _is_of_a_loader(markup):
+            markup = "\n".join(markup)
         return markup_text(markup, self.options.extract) if isinstance(markup, str | bytes) else None
 
     def _resembling(self, judge: PageJudge, item: Any, fields: ItemAdapter, resemblance: Resemblance) -> Any:
@@ -107,3 +112,8 @@ class NearDuplicatePipeline:
                 self.options.mark_field,
             )
         judge.count("items_unmarked")
+
+
+def _is_of_a_loader(value: Any) -> TypeGuard[Sequence[str]]:
+    """Whether it is some strings in a list, as item loaders collect them."""
+    return isinstance(value, list | tuple) and bool(value) and all(isinstance(part, str) for part in value)
