@@ -166,7 +166,11 @@ class _Run:
 
     def has_read(self, source: str, places: tuple[str, ...]) -> bool:
         """Whether it has read a source of that name, or of these files."""
-        return source in self.sources or (bool(places) and places in self.sources.values())
+        return source in self.sources or (bool(places) and places in self._places)
+
+    @cached_property
+    def _places(self) -> set[tuple[str, ...]]:
+        return set(self.sources.values())
 
 
 @dataclass(frozen=True)

@@ -36,8 +36,21 @@ def taken(session: Any, table: pa.Table, name: str) -> Any:
     try:
         return frame_of(session, table.cast(pa.schema(known)))
     except (PySparkException, pa.ArrowException, ValueError) as error:
-        message = f"{name} cannot be taken to Spark: {str(error).partition(chr(10))[0]}"
+        odd = next((column for column in known if not _is_known(session, column)), None)
+        what = str(error).partition("\n")[0] if odd is None else f"its column {odd.name!r} is {odd.type}"
+        message = f"{name} cannot be taken to Spark: {what}"
         raise SourceError(message, hint="Cast the column to another type, or leave it out.") from None
+
+
+def _is_known(session: Any, column: pa.Field) -> bool:
+    """Whether Spark has the type of a column; of some it has not pyspark says so without a name."""
+    from pyspark.errors import PySparkException
+
+    try:
+        session.createDataFrame(pa.schema([column]).empty_table())
+    except (PySparkException, pa.ArrowException, ValueError):
+        return False
+    return True
 
 
 def frame_of(session: Any, table: pa.Table) -> Any:

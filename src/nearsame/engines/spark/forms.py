@@ -27,7 +27,7 @@ class Form(NamedTuple):
     base: str | None = None  # the folder whose subfolders are partitions
     is_packed: bool = False  # whether some are packed, in formats that are not packed by themselves
     is_checked: bool = False  # whether their headers have been seen to be the same
-    line_end: str = ""  # of rows of CSV, where Spark would change it in quoted cells, too
+    line_end: str = ""  # of rows of CSV, where they say it
 
 
 def kind_of(name: str) -> tuple[str | None, str | None]:
