@@ -40,6 +40,27 @@ def test_records_are_not_printed_to_a_closed_output(tmp_path: Path, command: str
     assert 2 == len(err.splitlines())
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "dedup - -o out",
+        "dedup - --dry-run",
+        "pairs - -o out.csv",
+        "index add a.ns -",
+        "index remove a.ns --from -",
+        "urls -",
+    ],
+)
+def test_a_closed_input_is_not_an_empty_source(tmp_path: Path, line: str) -> None:
+    """A scheduler that forgot to give what was to be read would else have an empty answer."""
+    write_jsonl(tmp_path / "in.jsonl", documents())
+    assert 0 == _run(tmp_path, "nearsame index create a.ns --from in.jsonl")[0]
+    status, _, err = _run(tmp_path, f"nearsame {line} <&-")
+    assert (3, "error: - is standard input, which is closed") == (status, err.splitlines()[0])
+    assert 2 == len(err.splitlines())
+    assert not (tmp_path / "out").exists()
+
+
 def test_an_error_on_a_closed_stream_keeps_its_exit_code(tmp_path: Path) -> None:
     """Who runs the command can see what became of it."""
     assert (3, "", "") == _run(tmp_path, "nearsame dedup not-there.jsonl -o out 2>&-")

@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -133,3 +134,20 @@ def test_an_index_can_be_read_where_nothing_can_be_written(tmp_path):
             subprocess.run([str(shutil.which("mount")), "-o", "remount,ro", str(home)], check=True)
             with ns.Index.open(home / "seen.ns", read_only=True) as index:
                 assert ["a"] == [match.id for match in index.query(TEXT)]
+
+
+def test_an_index_of_another_user_can_be_read():
+    """In a folder where this one may not write, SQLite says something else than on a disk that is read only."""
+    user = os.geteuid()
+    with tempfile.TemporaryDirectory() as home:
+        place = Path(home, "seen.ns")
+        ns.Index.create(place, source=[{"id": "a", "text": TEXT}]).close()
+        Path(home).chmod(0o555)
+        os.seteuid(65534 if user == 0 else user)  # nobody
+        try:
+            assert not os.access(home, os.W_OK, effective_ids=True)
+            with ns.Index.open(place, read_only=True) as index:
+                assert ["a"] == [match.id for match in index.query(TEXT)]
+        finally:
+            os.seteuid(user)
+            Path(home).chmod(0o755)

@@ -10,10 +10,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import nearsame as ns
 from nearsame.sources import Columns
 from nearsame.sources import parquet as module
 
 from .corpora import copied, only, read
+
+SPARK = "org.apache.spark.sql.parquet.row.metadata"
 
 
 def _table(rows: int = 100) -> pa.Table:
@@ -161,3 +164,48 @@ def test_only_the_needed_columns_are_read(tmp_path: Path) -> None:
     )
     path.write_bytes(data)
     assert 100 == len(read(only(path, Columns()))[0])
+
+
+@pytest.mark.parametrize("store_schema", [True, False])
+@pytest.mark.parametrize("rows", [100, 1])
+def test_what_a_file_says_besides_its_columns_stays(tmp_path: Path, rows: int, *, store_schema: bool) -> None:
+    """Polars, DuckDB and Spark say it of the file, not of the schema that Arrow stores, or without one."""
+    table, path = _table(rows), tmp_path / "a.parquet"
+    with pq.ParquetWriter(path, table.schema, store_schema=store_schema) as writer:
+        writer.write_table(table)
+        writer.add_key_value_metadata({"mine": "42", SPARK: "{}"})
+    copy = copied(only(path), tmp_path, [0])
+    source, found = pq.ParquetFile(path), pq.ParquetFile(copy)
+    assert source.schema.equals(found.schema)
+    assert source.schema_arrow.equals(found.schema_arrow, check_metadata=True)
+    said, copied_said = (dict(file.metadata.metadata or {}) for file in (source, found))
+    assert b"42" == copied_said[b"mine"]
+    assert said.keys() == copied_said.keys()
+    assert all(said[name] == copied_said[name] for name in said if name != b"ARROW:schema")  # equal above
+
+
+def test_an_output_has_it_and_is_right(tmp_path: Path) -> None:
+    """Also where columns were added, which Spark would not see if its own list of them had stayed."""
+    table, path = _table(20), tmp_path / "a.parquet"
+    with pq.ParquetWriter(path, table.schema) as writer:
+        writer.write_table(table)
+        writer.add_key_value_metadata({"mine": "42", SPARK: "{}"})
+    for annotate in (False, True):
+        clean = tmp_path / f"clean{annotate}"
+        ns.dedup(path).write(clean, annotate=annotate)
+        assert ns.verify(clean).problems == ()
+        said = pq.read_metadata(clean / "kept/a.parquet").metadata
+        assert (b"42", not annotate) == (said[b"mine"], SPARK.encode() in said)
+
+
+def test_times_of_spark_keep_their_years(tmp_path: Path) -> None:
+    """INT96 has more years than nanoseconds of 64 bits: 9999 is what many write for "valid until"."""
+    times = [datetime(9999, 12, 31), datetime(1, 1, 1), datetime(2024, 1, 1, 1, 1, 1, 123456)] * 2  # noqa: DTZ001  (it has none)
+    table = pa.table({"text": ["a b", "a b", "c d"] * 2, "until": pa.array(times, pa.timestamp("us"))})
+    source, copy = _copy(tmp_path, table, [1], use_deprecated_int96_timestamps=True)
+    assert source.schema.equals(copy.schema)
+    found = pq.read_table(tmp_path / "kept" / "a.parquet", coerce_int96_timestamp_unit="us")
+    assert table.take(pa.array([0, 2, 3, 4, 5])).column("until").to_pylist() == found.column("until").to_pylist()
+    assert times[:1] == ns.dedup(tmp_path / "a.parquet", keep="max:until").kept().column("until").to_pylist()[:1]
+    ns.dedup(tmp_path / "a.parquet").write(tmp_path / "clean")
+    assert ns.verify(tmp_path / "clean").problems == ()

@@ -222,3 +222,24 @@ _READERS: dict[str, Callable[[Path], pa.Table]] = {
     "feather": lambda path: pa.ipc.open_file(path.read_bytes()).read_all(),
     "arrow": lambda path: pa.ipc.open_stream(path.read_bytes()).read_all(),
 }
+
+
+def test_strings_of_json_lines_that_look_like_times_are_strings(tmp_path: Path) -> None:
+    """Of ids and texts, and deep inside; and files in which others do not look so have the same type."""
+    rows = [
+        {"id": "2024-05-01", "text": "2020-01-01", "at": "2024-05-01T00:30:00+02:00", "in": {"of": ["2024-05-01"]}},
+        {"id": "2024-05-02", "text": "2020-01-02", "at": "2024-05-02 10:00:00", "in": {"of": []}, "n": 2**63},
+    ]
+    text = "".join(json.dumps(row) + "\n" for row in rows)
+    assert [{**rows[0], "n": None}, rows[1]] == _kept(tmp_path, a_jsonl=text).to_pylist()
+    other = json.dumps({"id": "x", "text": "a b", "at": "unknown"}) + "\n"
+    kept = _kept(tmp_path, a_jsonl=text, b_jsonl=other).column("at").to_pylist()
+    assert [*(row["at"] for row in rows), "unknown"] == kept
+
+
+def test_columns_of_one_name_stay_as_they_are() -> None:
+    """Of one table; several have no columns in common then."""
+    table = pa.Table.from_arrays([pa.array(["a b", "c d"]), pa.array([1, 2]), pa.array([3, 4])], ["text", "x", "x"])
+    assert ns.dedup(table).kept().equals(table)
+    with pytest.raises(ns.ColumnError, match="has several columns that are called 'x'"):
+        ns.dedup((table, pa.table({"text": ["e"]}))).kept()

@@ -80,9 +80,9 @@ def test_a_mask_names_records_by_part_and_row(tmp_path: Path) -> None:
     [
         (lambda home: (home / "a.jsonl").write_text("{}\n"), r"a\.jsonl had 3. bytes, and has 3 now"),
         (lambda home: os.utime(home / "a.jsonl"), r"a\.jsonl has changed since then, as its time says"),
-        (lambda home: (home / "b.txt").unlink(), r"b\.txt is not there now"),
+        (lambda home: (home / "b.txt").unlink(), r"b\.txt is not among the files now"),
         (lambda home: (home / "a.csv").write_text("text\nx\n"), r"a\.csv stands where .*a\.jsonl was"),
-        (lambda home: (home / "c.txt").write_text("x"), r"c\.txt was not there"),
+        (lambda home: (home / "c.txt").write_text("x"), r"c\.txt was not among them"),
     ],
 )  # fmt: skip
 def test_other_files_than_were_read_are_refused(change, said: str, tmp_path: Path) -> None:
@@ -148,6 +148,13 @@ def test_what_cannot_be_applied_is_refused(tmp_path: Path) -> None:
         pq.write_table(damaged, tmp_path / "mask" / "mask.parquet")
         with pytest.raises(SourceError, match=r"mask\.parquet"):
             ns.apply(tmp_path / "mask", tmp_path / "applied")
+    pq.write_table(mask, tmp_path / "mask" / "mask.parquet")
+    clusters = tmp_path / "mask" / "clusters.parquet"
+    for damage in (lambda: clusters.write_bytes(b""), clusters.unlink):
+        damage()
+        with pytest.raises(SourceError, match=r"clusters\.parquet"):
+            ns.apply(tmp_path / "mask", tmp_path / "applied")
+    assert not (tmp_path / "applied").exists()
     for name in ("clean.jsonl", "-", "clean.parquet"):  # as with `dedup`, these are names of no folder
         with pytest.raises(ConfigError, match="apply: that takes a folder"):
             ns.apply(tmp_path / "mask", name)

@@ -49,7 +49,14 @@ def call_record(
 
 def of_command(command: str, **asked: Any) -> dict[str, Any]:
     """What a call of a command asks for, with the folder that its names are to be read in."""
-    return {"folder": os.getcwd(), **({"command": command} if command else {}), **asked}  # noqa: PTH109  (a text)
+    return {"folder": _folder(), **({"command": command} if command else {}), **asked}
+
+
+def _folder() -> str:
+    try:
+        return os.getcwd()  # noqa: PTH109  (a text)
+    except FileNotFoundError:  # it is gone, and so no name leads from it to anything
+        return ""
 
 
 def asked_of(options: Mapping[str, Any]) -> dict[str, Any]:

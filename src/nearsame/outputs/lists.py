@@ -19,7 +19,9 @@ from nearsame.outputs.folder import appearing, require_place
 __all__ = ["json_lines", "lines_of", "write_as", "write_file", "writer"]
 
 _ROWS = 10_000
+_AS_IT_IS = "Write a folder, where every record stays as it is; or mend the text."
 _OTHER_FORMAT = "Name a .parquet or .arrow file, or a folder, in which every file keeps its format."
+_NO_JSON = (TypeError, ValueError, OverflowError)  # what a value is for which there is no form
 # How a cell begins that spreadsheets compute: with one of these signs, full-width and small ones too, behind blanks and
 # what is not shown, too; or with a tab or an end of line (OWASP, CSV injection).
 _FORMULA = r"\A(?:[\s\p{Z}\p{Cc}\p{Cf}]*[=+\-@＝＋－＠﹦﹢﹣﹫]|[\t\r\n])"
@@ -79,6 +81,7 @@ def write_as(place: Destination, table: pa.Table, path: Path) -> None:
 
 
 def _written(place: Destination, write: Callable[[pa.Table, Any], None], table: pa.Table, path: Path) -> None:
+    _require_texts(table, place.typed)
     try:
         with path.open("wb") as raw, compressor(raw, place.compression) as out:
             write(table, out)
@@ -87,6 +90,18 @@ def _written(place: Destination, write: Callable[[pa.Table, Any], None], table: 
         raise OutputError(
             f"{place.typed}: the records cannot be written in this format: {reason}", hint=_OTHER_FORMAT
         ) from None
+
+
+def _require_texts(table: pa.Table, name: str) -> None:
+    """See that what is called a text is UTF-8: formats take it unseen, and who reads the file refuses all of it."""
+    for field, column in zip(table.schema, table.columns, strict=True):
+        try:
+            column.validate(full=True)
+        except pa.ArrowInvalid as error:
+            if "UTF8" in str(error):
+                message = f"{name}: column {field.name!r} has a text that is not UTF-8, or half of a surrogate pair"
+                raise OutputError(message, hint=_AS_IT_IS) from None
+            raise
 
 
 def json_lines(table: pa.Table, out: BinaryIO) -> None:
@@ -101,24 +116,55 @@ def lines_of(table: pa.Table) -> Iterator[bytes]:
     Raises:
         OutputError: A column has values for which JSON has no form.
     """
+    _require_apart(table.column_names)
     for batch in table.to_batches(max_chunksize=_ROWS):
         plain = _without_nanoseconds(batch)
         try:
             yield b"".join(orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE) for record in plain.to_pylist())
-        except (TypeError, ValueError):
+        except _NO_JSON:
             raise _no_json(plain) from None
 
 
+def _require_apart(names: list[str]) -> None:
+    for name in names:
+        if names.count(name) > 1:
+            message = f"{names.count(name)} columns are called {name!r}, and an object of JSON has one value for a name"
+            raise OutputError(message, hint=_OTHER_FORMAT)
+
+
 def _without_nanoseconds(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Times that Python has; finer ones as texts."""
-    for at, column in enumerate(batch.columns):
-        if pa.types.is_timestamp(column.type) and column.type.unit == "ns":
+    """Times that Python has; finer ones as texts, and no column of lists or records that has such."""
+    for at, (name, column) in enumerate(zip(batch.schema.names, batch.columns, strict=True)):
+        kind = _coarser(column.type)
+        if kind != column.type:
             try:
-                plain = column.cast(pa.timestamp("us", column.type.tz))
+                plain = column.cast(kind)
             except pa.ArrowInvalid:
-                plain = computing.strftime(column, "%Y-%m-%dT%H:%M:%S" + ("%z" if column.type.tz else ""))
-            batch = batch.set_column(at, batch.schema.names[at], plain)
+                plain = _as_texts(column, name)
+            batch = batch.set_column(at, name, plain)
     return batch
+
+
+def _coarser(kind: pa.DataType) -> pa.DataType:
+    """The type with microseconds for nanoseconds, also deep inside."""
+    if pa.types.is_timestamp(kind) and kind.unit == "ns":
+        return pa.timestamp("us", kind.tz)
+    if pa.types.is_time64(kind):
+        return pa.time64("us")
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        make = pa.list_ if pa.types.is_list(kind) else pa.large_list
+        return make(kind.value_field.with_type(_coarser(kind.value_type)))
+    if pa.types.is_struct(kind):
+        return pa.struct([field.with_type(_coarser(field.type)) for field in kind])
+    return kind
+
+
+def _as_texts(times: pa.Array, name: str) -> pa.Array:
+    if pa.types.is_timestamp(times.type):
+        return computing.strftime(times, "%Y-%m-%dT%H:%M:%S" + ("%z" if times.type.tz else ""))
+    if pa.types.is_time64(times.type):
+        return times.cast(pa.string())
+    raise OutputError(f"column {name!r} has times with nanoseconds, which JSON cannot represent", hint=_OTHER_FORMAT)
 
 
 def _no_json(batch: pa.RecordBatch) -> OutputError:
@@ -126,8 +172,13 @@ def _no_json(batch: pa.RecordBatch) -> OutputError:
     for name, column in zip(batch.schema.names, batch.columns, strict=True):
         try:
             orjson.dumps(column.to_pylist())
-        except (TypeError, ValueError):
-            message = f"column {name!r} is {column.type}, which JSON cannot represent"
+        except _NO_JSON as error:
+            what = f"is {column.type}, which JSON cannot represent"
+            if isinstance(error, UnicodeDecodeError):
+                what = "has a text that is not UTF-8"
+            elif isinstance(error, OverflowError):
+                what = f"is {column.type}, and has a time beyond the years 1 to 9999, which JSON has no form for"
+            message = f"column {name!r} {what}"
             return OutputError(message, hint=_OTHER_FORMAT)
     return OutputError("the records cannot be written as JSON", hint=_OTHER_FORMAT)
 
@@ -135,7 +186,18 @@ def _no_json(batch: pa.RecordBatch) -> OutputError:
 def _csv(table: pa.Table, out: Any, delimiter: str = ",") -> None:
     from pyarrow import csv  # noqa: PLC0415  (only for these)
 
+    for field, column in zip(table.schema, table.columns, strict=True):
+        if pa.types.is_timestamp(field.type) or pa.types.is_date(field.type):
+            _require_times(column, field)
     csv.write_csv(table, out, csv.WriteOptions(delimiter=delimiter))
+
+
+def _require_times(times: pa.ChunkedArray, field: pa.Field) -> None:
+    """See that Arrow can spell times: it writes a remark in the place of one that is too far away, as "infinity" is."""
+    for far in (computing.min_(times), computing.max_(times)):
+        if "out of range" in (far.cast(pa.string()).as_py() or ""):
+            message = f"column {field.name!r} is {field.type}, and has a time that is too far away to be written"
+            raise OutputError(message, hint=_OTHER_FORMAT)
 
 
 def _csv_of_texts(table: pa.Table, out: Any) -> None:

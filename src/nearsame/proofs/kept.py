@@ -27,6 +27,7 @@ from nearsame.proofs.verdict import Findings
 
 __all__ = ["ADDED", "Kept"]
 
+_SPARK = b"org.apache.spark.sql.parquet.row.metadata"
 ADDED = ("cluster", "witness_id", "num_duplicates")
 Added = Mapping[int, tuple[Any, ...]]
 
@@ -336,17 +337,21 @@ def _schema_problem(source: Opened, copied: Opened, *, annotated: bool) -> str:
     if annotated:
         for field in (pa.field(ADDED[0], pa.int64()), pa.field(ADDED[1], pa.string()), pa.field(ADDED[2], pa.int64())):
             wanted = wanted.append(field)
+    said, metadata = _saying(source.said, more=annotated), _saying(wanted.metadata, more=annotated)
     if copied.schema.names != wanted.names:
         return f"its columns are {', '.join(copied.schema.names)}, and should be {', '.join(wanted.names)}"
     kinds = _as_parquet(wanted) if copied.file == "parquet" != source.file else wanted
     for mine, theirs in zip(copied.schema, kinds, strict=True):
         if not mine.equals(theirs):
             return f"column {mine.name!r} is {_told(mine)}, and should be {_told(theirs)}"
-    if (source.said != copied.said and source.file == copied.file) or (copied.schema.metadata or {}) != (
-        wanted.metadata or {}
-    ):
+    if (said != copied.said and source.file == copied.file) or (copied.schema.metadata or {}) != metadata:
         return "the metadata of its schema is not that of its source"
     return ""
+
+
+def _saying(said: Mapping[bytes, bytes] | None, *, more: bool) -> dict[bytes, bytes]:
+    """What is said besides columns; where a copy has more of them, without Spark's own list, which lacks those."""
+    return {key: value for key, value in (said or {}).items() if not (more and key.endswith(_SPARK))}
 
 
 def _as_parquet(schema: pa.Schema) -> pa.Schema:

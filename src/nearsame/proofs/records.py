@@ -288,7 +288,7 @@ class Reader:
         if reason := self.look(file):
             raise pa.ArrowInvalid(reason)
         file.seek(0)
-        opened = pq.ParquetFile(file, pre_buffer=False)
+        opened = pq.ParquetFile(file, pre_buffer=False, coerce_int96_timestamp_unit="us")  # of the years 1 to 9999
         to_all, to_arrow = said_by(opened.metadata.metadata)
         said = to_all | {b"ARROW:" + name: value for name, value in to_arrow.items()}
         return Opened(opened.schema_arrow, lambda names: opened.iter_batches(_BATCH, columns=names), said, "parquet")

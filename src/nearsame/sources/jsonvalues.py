@@ -162,7 +162,7 @@ def table_of_lines(data: bytes, name: str) -> pa.Table:
         message = f"{name} has a record that is nested {depth:,} levels deep, and a table at most {_DEEPEST}"
         raise SourceError(message, hint="Write the answer to a folder: records are copied there as they are.")
     try:
-        return _with_whole_numbers(_read(data), data)
+        return _with_whole_numbers(_with_texts(data), data)
     except pa.ArrowInvalid:
         lines = data.removeprefix(b"\xef\xbb\xbf").splitlines()
         return table_of([_record(line) for line in lines if line.strip()])
@@ -176,6 +176,24 @@ def _read(data: bytes, schema: pa.Schema | None = None) -> pa.Table:
         read_options=pa.json.ReadOptions(block_size=max(len(data), 1)),
         parse_options=pa.json.ParseOptions(explicit_schema=schema, unexpected_field_behavior=others),
     )
+
+
+def _with_texts(data: bytes) -> pa.Table:
+    """All lines, with strings as they stand: pyarrow takes those that look like times for times."""
+    table = _read(data)
+    plain = pa.schema([(field.name, _untimed(field.type)) for field in table.schema])
+    return table if plain.equals(table.schema) else _read(data, plain)
+
+
+def _untimed(kind: pa.DataType) -> pa.DataType:
+    """The type with strings for times, also deep inside."""
+    if pa.types.is_temporal(kind):
+        return pa.string()
+    if pa.types.is_list(kind):
+        return pa.list_(_untimed(kind.value_type))
+    if pa.types.is_struct(kind):
+        return pa.struct([(kind.field(at).name, _untimed(kind.field(at).type)) for at in range(kind.num_fields)])
+    return kind
 
 
 def _with_whole_numbers(table: pa.Table, data: bytes) -> pa.Table:

@@ -4,7 +4,6 @@
 2. A line that is not UTF-8 is reported with its number, and the others are read.
 """
 
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
@@ -16,7 +15,7 @@ from nearsame.files.inputs import is_folder
 from nearsame.files.systems import File, is_url, suffixed_name
 from nearsame.sources.base import Skip, Skipped
 from nearsame.sources.columns import why_not_utf8
-from nearsame.sources.standard_input import begins
+from nearsame.sources.standard_input import begins, opened
 from nearsame.sources.streams import BrokenStreamError, chunks, without_bom
 
 __all__ = ["holds_lines", "lines"]
@@ -34,7 +33,7 @@ def holds_lines(source: str, stdin: BinaryIO | None = None) -> bool:
         (True, False)
     """
     if source == "-":
-        return not begins(stdin or sys.stdin.buffer, _HEAD).removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{")
+        return not begins(stdin or opened(), _HEAD).removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{")
     if not is_url(source) and is_folder(source):
         return False
     name = Path(suffixed_name(source))
@@ -61,7 +60,7 @@ def lines(source: str, skip: Skip, stdin: BinaryIO | None = None) -> Iterator[pa
 
 def _raw(source: str, skip: Skip, stdin: BinaryIO | None) -> Iterator[bytes]:
     if source == "-":
-        given = iter(stdin or sys.stdin.buffer)
+        given = iter(stdin or opened())
         yield next(given, b"").removeprefix(b"\xef\xbb\xbf")
         yield from given
         return

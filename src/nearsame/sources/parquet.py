@@ -9,6 +9,7 @@
 import math
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,8 @@ _GROUP_BYTES = 64 << 20  # a copy takes about five times as much memory
 _READ_BYTES = 1 << 20
 _NUMBER_BYTES, _HEADER_BYTES = 8, 1 << 16  # in pages at most: of a value's place in the dictionary, and besides
 _PROBED_ROWS, _PIECES = 256, 8
+# Names under which a file says what its columns are: to Arrow, and to Spark, which would not see others.
+_ARROW, _SPARK = b"ARROW:schema", b"org.apache.spark.sql.parquet.row.metadata"
 
 
 class Parquet(Columnar):
@@ -44,7 +47,11 @@ class Parquet(Columnar):
         if reason := why_not_readable(source):
             raise pa.ArrowInvalid(reason)
         remote = is_url(self.file.url)  # many small reads cost time there; here, a whole row group costs memory
-        return pq.ParquetFile(source, pre_buffer=remote, buffer_size=0 if remote else _READ_BYTES)
+        held = {"pre_buffer": remote, "buffer_size": 0 if remote else _READ_BYTES}
+        opened = pq.ParquetFile(source, **held)
+        if _has_far_times(opened, source):
+            return pq.ParquetFile(source, coerce_int96_timestamp_unit="us", **held)
+        return opened
 
     def schema(self, opened: pq.ParquetFile) -> pa.Schema:
         """All columns, with the Arrow types that their Parquet types are read as."""
@@ -92,7 +99,14 @@ class Parquet(Columnar):
     def writer(self, out: Any, schema: pa.Schema, opened: pq.ParquetFile, source: Any) -> pq.ParquetWriter:
         """Something that writes as the file was written."""
         del source
-        return pq.ParquetWriter(out, schema, **_settings(opened))
+        settings = _settings(opened)
+        stale = {_ARROW, _SPARK} if len(schema) > len(opened.schema_arrow) else {_ARROW}
+        said = {key: value for key, value in (schema.metadata or {}).items() if key not in stale}
+        writer = pq.ParquetWriter(out, schema.with_metadata(said), **settings)
+        written = said if settings["store_schema"] else {}
+        said = {key: value for key, value in (opened.metadata.metadata or {}).items() if key not in stale} | said
+        writer.add_key_value_metadata({key: value for key, value in said.items() if key not in written})
+        return writer
 
     def rewrite(
         self,
@@ -104,6 +118,23 @@ class Parquet(Columnar):
         """Write what stays, row group by row group."""
         for table in _ahead(_edited(opened, removed, annotations, self.name)):
             writer.write_table(table, row_group_size=max(len(table), 1))
+
+
+def _has_far_times(file: pq.ParquetFile, source: Any) -> bool:
+    """Whether times of Spark's own kind lie beyond what nanoseconds of 64 bits reach, where Arrow changes the years."""
+    columns = [file.schema.column(at) for at in range(len(file.schema))]
+    names = {column.path.split(".")[0] for column in columns if column.physical_type == "INT96"}
+    if not names:
+        return False
+    whole = pq.ParquetFile(source, metadata=file.metadata, coerce_int96_timestamp_unit="us")
+    fine = pa.schema([field for field in file.schema_arrow if field.name in names])
+    with suppress(pa.ArrowException, OSError):  # damage is told by who reads it all
+        for batch in whole.iter_batches(columns=fine.names):
+            try:
+                batch.cast(fine)
+            except pa.ArrowInvalid:
+                return True
+    return False
 
 
 def _batch_rows(file: pq.ParquetFile, group: int, chosen: Chosen) -> int:
@@ -190,6 +221,7 @@ def _settings(file: pq.ParquetFile) -> dict[str, Any]:
     """How the file was written, as far as its metadata says."""
     meta = file.metadata
     settings: dict[str, Any] = {"version": "1.0" if meta.format_version == "1.0" else "2.6"}
+    settings["store_schema"] = _ARROW in (meta.metadata or {})
     if not meta.num_row_groups:
         return settings
     group = meta.row_group(0)
@@ -200,7 +232,6 @@ def _settings(file: pq.ParquetFile) -> dict[str, Any]:
     settings["write_statistics"] = [column.path_in_schema for column in columns if column.is_stats_set]
     settings["use_deprecated_int96_timestamps"] = any(column.physical_type == "INT96" for column in columns)
     settings["use_compliant_nested_type"] = not any(path.endswith(".list.item") for path in codecs)
-    settings["store_schema"] = b"ARROW:schema" in (meta.metadata or {})
     settings["write_page_index"] = any(column.has_offset_index for column in columns)
     settings["sorting_columns"] = group.sorting_columns or None
     return settings

@@ -32,6 +32,8 @@ def together(tables: Sequence[pa.Table], names: Sequence[str], untyped: Sequence
     tables = [
         _as_written(table, texts) if loose else table for table, loose in zip_longest(tables, untyped, fillvalue=False)
     ]
+    if len(tables) == 1:
+        return tables[0]  # as it is, two columns of one name included
     try:
         return pa.concat_tables(_unsigned(tables), promote_options="permissive") if tables else pa.table({})
     except pa.ArrowException as error:
@@ -64,6 +66,10 @@ def _apart(tables: Sequence[pa.Table], names: Sequence[str], error: pa.ArrowExce
     hint = "Give the column one type in all sources, or write the result: there each file keeps its own."
     first: dict[str, tuple[pa.Field, str]] = {}
     for table, name in zip(tables, names, strict=True):
+        twins = [column for column in table.column_names if table.column_names.count(column) > 1]
+        if twins:
+            message = f"{name} has several columns that are called {twins[0]!r}"
+            return ColumnError(message, hint="Rename all but one, or write the result: there each file keeps its own.")
         for field in table.schema:
             known, home = first.setdefault(field.name, (field, name))
             try:

@@ -20,13 +20,13 @@ from nearsame.files.systems import File
 from nearsame.sources.jsonl import JsonLines
 from nearsame.sources.streams import BrokenStreamError, chunks
 
-__all__ = ["begins", "json_input", "plain_input"]
+__all__ = ["begins", "json_input", "opened", "plain_input"]
 
 
 def json_input(stdin: BinaryIO | None, encoding: str | None = None, *, strict: bool) -> JsonLines:
     """JSON lines, in a temporary file that goes when the part does."""
     spool = _Spool(".jsonl")
-    spool.fill(stdin or sys.stdin.buffer)
+    spool.fill(stdin or opened())
     packed = spool.compression
     ending = next((suffix for suffix, name in COMPRESSIONS.items() if name == packed), "")
     return JsonLines(
@@ -48,7 +48,7 @@ def plain_input(stdin: BinaryIO | None) -> Iterator[BinaryIO]:
     Raises:
         SourceError: It is compressed, and breaks off.
     """
-    given = stdin or sys.stdin.buffer
+    given = stdin or opened()
     if recognised(begins(given, MOST_MAGIC)) is None:
         yield given
         return
@@ -62,6 +62,17 @@ def plain_input(stdin: BinaryIO | None) -> Iterator[BinaryIO]:
             raise SourceError(message, hint="Fetch or compress it again.") from None
         plain.seek(0)
         yield cast("BinaryIO", plain)
+
+
+def opened() -> BinaryIO:
+    """Standard input.
+
+    Raises:
+        SourceError: It was closed before this process began: that is no empty source.
+    """
+    if getattr(sys.stdin, "name", None) == os.devnull:  # what stands in place of a closed one
+        raise SourceError("- is standard input, which is closed", hint="Name a file, or open standard input.")
+    return sys.stdin.buffer
 
 
 def begins(stdin: Any, count: int) -> bytes:

@@ -53,7 +53,8 @@ def reader(path: Path, timeout_seconds: float) -> sqlite3.Connection:
         if code_of(error) == sqlite3.SQLITE_READONLY and Path(f"{path}-journal").exists():
             log_ahead(path, timeout_seconds)  # a process was killed while it changed the mode: opening takes that back
             return connected(path, "ro", timeout_seconds)
-        if code_of(error) != sqlite3.SQLITE_CANTOPEN or Path(f"{path}-wal").exists():
+        unwritable = code_of(error) in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)  # the second: by another user
+        if not unwritable or Path(f"{path}-wal").exists():
             raise
         return connected(path, "ro&immutable=1", timeout_seconds)
     return connection

@@ -43,7 +43,13 @@ from nearsame.studies.apply_records import LIST, LeftOut, ListedRecords
 
 __all__ = ["apply"]
 
-_TABLES = ("removed", "clusters", "pairs", "frequencies", "skipped")
+_TABLES = {
+    "removed": tables.REMOVED,
+    "clusters": tables.CLUSTERS,
+    "pairs": tables.PAIRS,
+    "frequencies": tables.FREQUENCIES,
+    "skipped": tables.SKIPPED,
+}
 _OTHER = "A mask is about the files that it was made from: put them back, or run dedup again."
 
 
@@ -226,12 +232,18 @@ class _Made:
         if not masked.cast(removed.schema).sort_by(by).equals(removed.sort_by(by)):
             message = f"{self.name}: mask.parquet and removed.parquet do not list the same records"
             raise SourceError(message, hint="Write it again.")
+        for file, form in _TABLES.items():
+            if file == "clusters" or self._has(file) or self.about["written"].get(file):
+                _table(self.home, f"{file}.parquet", form, self.name)
         return LeftOut(part, row, self._unreadable() if drop_unreadable else {})
+
+    def _has(self, table: str) -> bool:
+        return (self.home / f"{table}.parquet").exists()
 
     def write_tables(self, out: Path, copied: Sequence[Part], **written: bool) -> None:
         """Write what the output has besides copies and statistics; of sources, where the run has read them."""
         for name in _TABLES:
-            if (self.home / f"{name}.parquet").exists():
+            if self._has(name):
                 shutil.copyfile(self.home / f"{name}.parquet", out / f"{name}.parquet")
         how = {name: chosen for name, chosen in self.about["written"].items() if name != "mask"} | written
         about = {name: value for name, value in self.about.items() if name != "tags"}
@@ -249,7 +261,7 @@ class _Made:
 
     def _unreadable(self) -> dict[int, Rows]:
         """Positions that could not be read, by part."""
-        if not (self.home / "skipped.parquet").exists():
+        if not self._has("skipped"):
             return {}
         skipped = _table(self.home, "skipped.parquet", tables.SKIPPED, self.name).drop_null()
         by_name: dict[str, list[int]] = {}
@@ -276,7 +288,7 @@ def _damaged(name: str, findings: Findings) -> SourceError:
 def _difference(was: Mapping[str, Any] | None, line: Mapping[str, Any] | None) -> str:
     """What is not as it was, of a file then and now."""
     if line is None or was is None:
-        some, when = (was, "is not there now") if line is None else (line, "was not there")
+        some, when = (was, "is not among the files now") if line is None else (line, "was not among them")
         return f"{_place(some or {})} {when}"
     if _place(was) != _place(line) and (was["target"], was["file"]) != (line["target"], line["file"]):
         return f"{_place(line)} stands where {_place(was)} was"
