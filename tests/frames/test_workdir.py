@@ -176,3 +176,21 @@ def test_files_are_the_same_in_every_time_zone(spark, folder):
             spark.conf.set("spark.sql.session.timeZone", before)
     assert seen[0] == seen[1]
     assert 2 == len(seen[0])
+
+
+@pytest.mark.parametrize("step", ["entries", "known", "documents", "features"])
+def test_a_part_that_is_damaged_is_made_again(spark, folder, step):
+    """Footers are whole there, and say how many rows there were."""
+    engine, workdir = ns.Spark(spark, driver_bytes=0), folder / "work"
+    found = ns.dedup(str(folder / "crawl"), engine=engine, workdir=workdir)
+    expected = _removed(found)
+    found.release()
+    parts = [*(workdir / step).glob("part-*.parquet")]
+    for part in parts:
+        data = bytearray(part.read_bytes())
+        data[4:60] = b"\xff" * 56
+        part.write_bytes(data)
+        (part.parent / f".{part.name}.crc").unlink()
+    assert parts
+    again = ns.dedup(str(folder / "crawl"), engine=engine, workdir=workdir)
+    assert expected == _removed(again)

@@ -6,6 +6,7 @@ import io
 import json
 import os
 import shutil
+from datetime import UTC, datetime
 from types import SimpleNamespace
 
 import pyarrow as pa
@@ -423,3 +424,16 @@ def test_an_address_that_leads_nowhere_is_told_in_a_sentence(spark, address, sai
     with pytest.raises(ns.NearSameError, match=said) as caught:
         found.write(address)
     assert hint in caught.value.hint
+
+
+def test_times_are_written_as_others_read_them(spark, tmp_path, setting):
+    """With their years and their zone; who has said otherwise is heard."""
+    until = pa.array([datetime(9999, 12, 31, tzinfo=UTC)], pa.timestamp("us", "UTC"))
+    table = pa.table({"text": ["a b c"], "until": until})
+    found = ns.dedup(table, engine=ns.Spark(spark))
+    found.write(tmp_path / "clean")
+    assert table.equals(pq.read_table(tmp_path / "clean/kept").replace_schema_metadata(None))
+    setting("spark.sql.parquet.outputTimestampType", "INT96")
+    found.write(tmp_path / "older")
+    (older,) = (tmp_path / "older/kept").glob("*.parquet")
+    assert "INT96" == pq.ParquetFile(older).schema.column(1).physical_type

@@ -1,15 +1,14 @@
 """Some removals with the texts of both sides: a few rows come to the driver because they were asked for."""
 
-import re
 from collections.abc import Mapping, Sequence
 from functools import reduce
 from typing import Any
-from urllib.parse import unquote
 
 import numpy as np
 import pyarrow as pa
 
 from nearsame.engines.spark.failures import CHANGED, STEADY
+from nearsame.engines.spark.places import as_path
 from nearsame.engines.spark.verbs import Verbs
 from nearsame.errors import SourceError
 from nearsame.frames.corpus import Frames
@@ -90,9 +89,4 @@ def _first_and_last(table: pa.Table, key: str) -> dict[int, tuple[str | None, st
 
 
 def _plain(file: str | None) -> str | None:
-    """A file as people write it: on a disk without a scheme.
-
-    >>> _plain("file:///crawl/a%20b.parquet")
-    '/crawl/a b.parquet'
-    """
-    return None if file is None else unquote(re.sub("^file:/+", "/", file))
+    return None if file is None else as_path(file)

@@ -14,6 +14,8 @@ from typing import Any
 
 from nearsame.dataclass import dataclass
 from nearsame.engines.spark.crossing import taken
+from nearsame.engines.spark.failures import require_running
+from nearsame.engines.spark.places import as_path
 from nearsame.engines.spark.plans import changing, with_file
 from nearsame.engines.spark.reading import UNREAD, Given, is_frame
 from nearsame.engines.spark.verbs import Verbs
@@ -113,6 +115,8 @@ def frames_of(session: Any, source: Any, *, strict: bool) -> Iterator[Any]:
     """
     for one in several(source):
         if is_frame(one) or isinstance(one, (str, os.PathLike)):
+            if is_frame(one):
+                require_running(one.sparkSession)
             yield one
             continue
         for part in in_memory(one, None, strict=strict):
@@ -207,7 +211,7 @@ def _counted(part: FramePart, numbers: Collection[str]) -> FramePart:
     frame = with_file(part.frame, "nearsame_file")
     rows = [tuple(row) for row in Verbs.aggregated(frame, ["nearsame_file"], sums).collect()]
     totals = [sum(column) for column in list(zip(*rows, strict=True))[1:]] or [0] * len(sums)
-    unread = tuple(sorted((row[0], row[1], _said(row[1])) for row in rows if row[1]))
+    unread = tuple(sorted((as_path(row[0]) if row[0] else part.name, row[1], _said(row[1])) for row in rows if row[1]))
     kinds = dict(part.orders)
     for at, name in enumerate(orders):
         given_values, no_integers, no_numbers = totals[3 + 3 * at : 6 + 3 * at]
@@ -227,6 +231,10 @@ def _require_names(names: Sequence[str], source: str) -> None:
     if twins:
         message = f"{source} has the columns {', '.join(map(repr, twins))}, which Spark takes for one"
         raise ColumnError(message, hint="Rename all but one of them.")
+    variables = [name for name in names if "${" in name]
+    if variables:
+        message = f"{source} has a column {variables[0]!r}, in whose name Spark's SQL sees a variable"
+        raise ColumnError(message, hint="Rename it.")
     ours = [name for name in names if name.lower().startswith(_OWN)]
     if ours:
         message = f"{source} has a column {ours[0]!r}: names that begin with {_OWN} are nearsame's own"

@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote
 
 import numpy as np
 import pyarrow as pa
@@ -22,6 +21,7 @@ from nearsame.dataclass import dataclass
 from nearsame.engines.base import Stage
 from nearsame.engines.spark.crossing import writable
 from nearsame.engines.spark.failures import CHANGED, STEADY, plainly, require_running
+from nearsame.engines.spark.places import as_path
 from nearsame.engines.spark.plans import roots
 from nearsame.engines.spark.verbs import Verbs
 from nearsame.errors import SourceError
@@ -117,7 +117,7 @@ class FrameDocuments:
         """What the numbered documents are called: row, fp, id, source."""
         numbers, found = self._numbered
         lines = found.take(pa.array(np.unique(numbers, return_index=True)[1]))
-        names = [_path(uri) or self.side.parts[0].name for uri in lines.column("source").to_pylist()]
+        names = [as_path(uri) if uri else self.side.parts[0].name for uri in lines.column("source").to_pylist()]
         at = lines.schema.get_field_index("source")
         return lines.set_column(at, "source", pa.array(names, pa.string())).select([*_KEYS, "id", "source"])
 
@@ -225,11 +225,6 @@ class FrameDocuments:
 
     def _keys(self, named: pa.Table) -> Any:
         return self.verbs.frame(named.select(_KEYS)).distinct()
-
-
-def _path(uri: str | None) -> str | None:
-    """What Spark calls a file, as one would type it."""
-    return None if uri is None else unquote(uri).removeprefix("file://")
 
 
 def _plain(table: pa.Table) -> pa.Table:

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from nearsame.answers.stats import NUM_LARGEST, Stats, compared_by
 from nearsame.dataclass import dataclass
-from nearsame.engines.spark.failures import plainly
+from nearsame.engines.spark.failures import plainly, require_running
 from nearsame.engines.spark.metering import described
 from nearsame.errors import ConfigError, SourceError
 from nearsame.flow import pipeline
@@ -84,6 +84,7 @@ class FrameRemovals(ABC):
     @plainly()
     def records(self, *, stay: bool) -> Any:
         """The documents that stay or go, with all their columns."""
+        require_running(self.run.session)  # a frame of a session that has ended says so in words of Java's
         return self._records.kept() if stay else self._records.removed()
 
     @plainly()

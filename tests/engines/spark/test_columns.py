@@ -295,3 +295,14 @@ def test_frames_with_other_columns_go_through_a_run(spark):
     found = ns.dedup((frame, other), engine=ns.Spark(spark))
     assert [row["id"] for row in found.kept().collect()] == ["a"]
     assert [row["id"] for row in found.removed().collect()] == ["b"]
+
+
+def test_names_in_which_spark_sees_something_else_are_refused(spark, setting):
+    """A variable of its SQL; and with a setting of the session every name is a pattern."""
+    with pytest.raises(
+        ns.ColumnError, match=r"a column '\$\{spark.app.name\}', in whose name Spark's SQL sees a variable"
+    ):
+        ns.dedup([{"text": "a b", "${spark.app.name}": "x"}], engine=ns.Spark(spark))
+    setting("spark.sql.parser.quotedRegexColumnNames", "true")
+    with pytest.raises(ns.ConfigError, match="quotedRegexColumnNames"):
+        ns.dedup(["a b"], engine=ns.Spark(spark))

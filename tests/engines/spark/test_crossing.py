@@ -1,6 +1,7 @@
 """Tables come into Spark whole, by the one way there is."""
 
 import re
+from datetime import datetime
 from types import SimpleNamespace
 
 import pyarrow as pa
@@ -40,3 +41,28 @@ def test_rows_that_do_not_arrive_are_an_error():
     frame = SimpleNamespace(_jdf=plan, count=lambda: 2)
     with pytest.raises(EngineError, match="3 rows were given to Spark, and 2 arrived"):
         frame_of(SimpleNamespace(createDataFrame=lambda _: frame), pa.table({"a": [1, 2, 3]}))
+
+
+@pytest.mark.parametrize("zone", ["UTC", "America/New_York"])
+def test_times_come_as_they_are(spark, setting, zone):
+    """An hour comes twice in autumn and not at all in spring; a day is no moment."""
+    setting("spark.sql.session.timeZone", zone)
+    naive = [datetime(2024, 11, 3, 1, 30), datetime(2024, 3, 10, 2, 30), datetime(9999, 12, 31), None]  # noqa: DTZ001  (it has none)
+    table = pa.table(
+        {
+            "naive": pa.array(naive, pa.timestamp("us")),
+            "fine": pa.array([1_000, 2_000, None, 3_000], pa.timestamp("ns")),
+            "zoned": pa.array([0, 1, 2, None], pa.timestamp("s", "UTC")),
+            "day": pa.array([0, 86_400_000, None, 0], pa.date64()),
+        }
+    )
+    found = taken(spark, table, "memory").toArrow()
+    kinds = [pa.timestamp("us"), pa.timestamp("us"), pa.timestamp("us", "UTC"), pa.date32()]
+    assert kinds == [field.type for field in found.schema]
+    assert table.cast(found.schema).to_pylist() == found.to_pylist()
+
+
+def test_nanoseconds_are_an_error(spark):
+    """As in a file of Parquet: they were cut without a word."""
+    with pytest.raises(SourceError, match="memory cannot be taken to Spark: a time has nanoseconds"):
+        taken(spark, pa.table({"t": pa.array([1_001], pa.timestamp("ns"))}), "memory")

@@ -3,6 +3,7 @@
 import gzip
 import json
 
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -160,3 +161,55 @@ def test_a_file_is_named_once(spark, tmp_path, ending):
         assert "Name each file once" in raised.value.hint
     assert [] != read(spark, [home, f"{home}/_hidden/c.{ending}"])
     assert [] != read(spark, [one, other])
+
+
+@pytest.mark.parametrize("kind", ["parquet", "jsonl", "csv"])
+def test_a_column_that_files_and_folders_say_is_refused(spark, tmp_path, kind):
+    """On one machine what files say counts; Spark takes the folders', and another document would stay."""
+    for year in (2001, 2002):
+        (tmp_path / f"h/year={year}").mkdir(parents=True)
+        frame = pd.DataFrame({"id": [f"{year}"], "text": ["a b"], "year": [4000 - year]})
+        path = tmp_path / f"h/year={year}/a.{kind}"
+        if kind == "parquet":
+            frame.to_parquet(path)
+        else:
+            path.write_text(
+                frame.to_json(orient="records", lines=True) if kind == "jsonl" else frame.to_csv(index=False)
+            )
+    with pytest.raises(ns.ColumnError, match="column 'year' stands in files, and names of their folders say it, too"):
+        ns.dedup(str(tmp_path / "h"), engine=ns.Spark(spark))
+
+
+@pytest.mark.parametrize("kind", ["parquet", "jsonl"])
+def test_what_folders_say_is_a_whole_number_or_a_text(spark, tmp_path, kind):
+    """As on one machine: `01` beside `2.50` is not 1, and a date is what is written."""
+    for k, day, n in (("01", "2024-01-01", 1), ("1", "2024-01-02", 2), ("2.50", "2024-01-03", 3)):
+        home = tmp_path / f"h/k={k}/day={day}/n={n}"
+        home.mkdir(parents=True)
+        rows = pa.table({"id": [k], "text": ["a b c"]})
+        pq.write_table(rows, home / "a.parquet") if kind == "parquet" else (home / "a.jsonl").write_text(
+            json.dumps(rows.to_pylist()[0])
+        )
+    names = ["id", "text", "k", "day", "n"]
+    here = ns.dedup(str(tmp_path / "h"), group_by="k").kept().select(names).to_pylist()
+    there = ns.dedup(str(tmp_path / "h"), group_by="k", engine=ns.Spark(spark)).kept().select(names).collect()
+    assert here == sorted((row.asDict() for row in there), key=lambda row: row["id"])
+    assert 3 == len(here)
+
+
+def test_a_header_has_a_name_once(spark, tmp_path):
+    """Spark would call the second one x3, in `kept/`, too."""
+    for header in ("id,text,x,x", "id,text,x,X", "id,text,TEXT", "id,text,text"):
+        (tmp_path / "a.csv").write_text(f"{header}\n1,a b,c,d\n")
+        with pytest.raises(ns.ColumnError, match=r"a\.csv has the columns '.*', '.*', which Spark takes for one"):
+            ns.dedup(str(tmp_path / "a.csv"), engine=ns.Spark(spark))
+
+
+def test_ids_of_texts_are_paths(spark, tmp_path):
+    """No sign is escaped, or another one would come first."""
+    names = ["a b.txt", "a!b.txt", "a%b.txt", "a+b.txt"]
+    for name in names:
+        (tmp_path / name).write_text("the same words")
+    found = ns.dedup(str(tmp_path), engine=ns.Spark(spark))
+    assert [str(tmp_path / "a b.txt")] == [row.id for row in found.kept().collect()]
+    assert sorted(str(tmp_path / name) for name in names[1:]) == sorted(row.id for row in found.removals.collect())

@@ -160,7 +160,9 @@ home = {str(tmp_path)!r}
 for where in (dict(), dict(driver_bytes=0, task_bytes=0)):
     one = session()
     found = ns.dedup(home + "/a.jsonl", engine=ns.Spark(one, **where))
-    questions = [lambda: found.write(home + "/out"), lambda: found.at(threshold=0.9), found.examples, found.kept]
+    frame = one.read.json(home + "/a.jsonl")
+    questions = [lambda: found.write(home + "/out"), lambda: found.at(threshold=0.9), found.examples]
+    questions += [found.kept, found.removed]
     leaks = ns.leaks(home + "/a.jsonl", {{"q": [{{"q": "a rose is a rose"}}]}}, engine=ns.Spark(one))
     leaks.stats
     questions += [leaks.kept, lambda: leaks.write(home + "/leaks")]
@@ -168,7 +170,7 @@ for where in (dict(), dict(driver_bytes=0, task_bytes=0)):
     asked(*questions)
     found.release()
     another = session()
-    asked(*questions[:3])
+    asked(*questions[:5], lambda: ns.dedup(frame, engine=ns.Spark(another)))
 found = ns.dedup(home + "/a.jsonl", engine=ns.Spark(another, driver_bytes=0))
 os.kill(another.sparkContext._gateway.proc.pid, signal.SIGKILL)
 asked(lambda: found.write(home + "/out"), lambda: ns.dedup(home + "/a.jsonl", engine=ns.Spark(another)))
@@ -176,6 +178,6 @@ asked(lambda: found.write(home + "/out"), lambda: ns.dedup(home + "/a.jsonl", en
     done = run(code)
     assert 0 == done.returncode, done.stderr
     lines = done.stdout.splitlines()
-    assert 20 == len(lines)
-    assert {"EngineError the Spark session has been stopped"} == set(lines[:18])
-    assert {"EngineError Spark gave up: its Java process has ended"} == set(lines[18:])
+    assert 28 == len(lines)
+    assert {"EngineError the Spark session has been stopped"} == set(lines[:26])
+    assert {"EngineError Spark gave up: its Java process has ended"} == set(lines[26:])

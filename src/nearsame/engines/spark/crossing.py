@@ -10,17 +10,19 @@ from typing import Any
 
 import pyarrow as pa
 
+from nearsame.engines.spark.confs import setting
 from nearsame.errors import EngineError, SourceError
 
 __all__ = ["frame_of", "taken", "writable"]
 
+_WITHOUT_ZONE = {"spark.sql.timestampType": "TIMESTAMP_NTZ"}  # else Spark gives times the session's, where they exist
 _TYPES = {
     pa.uint8(): pa.int16(),
     pa.uint16(): pa.int32(),
     pa.uint32(): pa.int64(),
     pa.uint64(): pa.decimal128(20),
     pa.float16(): pa.float32(),
-    pa.date64(): pa.timestamp("ms"),
+    pa.date64(): pa.date32(),
 }
 
 
@@ -32,14 +34,21 @@ def taken(session: Any, table: pa.Table, name: str) -> Any:
     """
     from pyspark.errors import PySparkException
 
-    known = [column.with_type(_TYPES.get(column.type, column.type)) for column in table.schema]
+    known = [column.with_type(_type_of(column.type)) for column in table.schema]
     try:
-        return frame_of(session, table.cast(pa.schema(known)))
+        with setting(session, _WITHOUT_ZONE):
+            return frame_of(session, table.cast(pa.schema(known)))
     except (PySparkException, pa.ArrowException, ValueError) as error:
         odd = next((column for column in known if not _is_known(session, column)), None)
         what = str(error).partition("\n")[0] if odd is None else f"its column {odd.name!r} is {odd.type}"
+        what = f"a time has nanoseconds ({what})" if "would lose data" in what else what
         message = f"{name} cannot be taken to Spark: {what}"
         raise SourceError(message, hint="Cast the column to another type, or leave it out.") from None
+
+
+def _type_of(kind: pa.DataType) -> pa.DataType:
+    """What values come as; of nanoseconds, which Spark has not, those that are whole microseconds."""
+    return pa.timestamp("us", kind.tz) if pa.types.is_timestamp(kind) else _TYPES.get(kind, kind)
 
 
 def _is_known(session: Any, column: pa.Field) -> bool:

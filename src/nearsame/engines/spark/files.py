@@ -7,7 +7,7 @@
 import csv
 import json
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
@@ -177,10 +177,17 @@ class HadoopFiles:
 
         It does not where it is told how rows end, which then holds for all of what is read together. A file that does
         not say it goes with the others.
+
+        Raises:
+            ColumnError: A header has a name twice: Spark would give them others.
         """
         every = [file for path in paths for file in self.listed(path, form)] if form.kind in DELIMITERS else []
         with ThreadPoolExecutor(AT_A_TIME) as pool:
-            ends = list(pool.map(self._line_end, (file.path for file in every)))
+            rows = list(pool.map(self._first_row, (file.path for file in every)))
+        for file, row in zip(every, rows, strict=True):
+            _require_apart(row, form.kind, as_name(str(file.path.toString())))
+        found = [row[len(row.rstrip(b"\r\n")) :].decode() for row in rows]
+        ends = [end if end.endswith("\n") else "" for end in found]
         known = [end for end in ends if end] or [""]
         if len(set(known)) == 1:
             yield form._replace(line_end=known[0]), paths
@@ -194,8 +201,8 @@ class HadoopFiles:
             yield apart._replace(line_end=end, ignored=ignored), own
             ignored = 0
 
-    def _line_end(self, place: Any) -> str:
-        r"""How the first row of a file ends, \n or \r\n; nothing where it ends otherwise, or cannot be read."""
+    def _first_row(self, place: Any) -> bytes:
+        """The first row of a file, and how it ends; nothing where it cannot be read, or has no end."""
         head = b""
         with suppress(SourceError), mishaps():
             stream = place.getFileSystem(self.conf).open(place)
@@ -204,10 +211,10 @@ class HadoopFiles:
                 while len(head) < _LONGEST_HEADER and (chunk := bytes(plain.readNBytes(_CHUNK_BYTES))):
                     head += chunk
                     if found := _FIRST_ROW.match(head):
-                        return found[1].decode() if found[1].endswith(b"\n") else ""
+                        return found[0]
             finally:
                 stream.close()
-        return ""
+        return b""
 
     def _lacks_a_name(self, path: str, kind: str) -> bool:
         """Whether a column in the header of a file has no name, as the index of a frame of pandas."""
@@ -234,6 +241,16 @@ class HadoopFiles:
 def is_hidden(name: str) -> bool:
     """Whether a file or folder of that name is passed over by Spark where a folder is read."""
     return name.startswith(".") or (name.startswith("_") and "=" not in name)
+
+
+def _require_apart(row: bytes, kind: str, name: str) -> None:
+    """See that a header has no name twice, whatever its capitals: Spark takes them for one, and gives them others."""
+    names = next(csv.reader(row.decode("utf-8", "replace").splitlines(keepends=True), delimiter=DELIMITERS[kind]), [])
+    counts = Counter(name.lower() for name in names if name)
+    twins = [name for name in names if counts[name.lower()] > 1]
+    if twins:
+        message = f"{name} has the columns {', '.join(map(repr, twins))}, which Spark takes for one"
+        raise ColumnError(message, hint="Rename all but one of them.")
 
 
 def _named_by(line: str, kind: str) -> str:

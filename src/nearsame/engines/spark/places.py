@@ -12,12 +12,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import cached_property
 from typing import Any
+from urllib.parse import unquote
 
 from nearsame.dataclass import dataclass
 from nearsame.engines.spark.failures import NO_ROOT, NO_ROOT_HINT, first_line, has_no_root, hint_about
 from nearsame.errors import OutputError
 
-__all__ = ["HadoopPlace", "as_name", "as_pattern", "matches", "place_at", "places_of", "target_at"]
+__all__ = ["HadoopPlace", "as_name", "as_path", "as_pattern", "matches", "place_at", "places_of", "target_at"]
 
 _GLOB = re.compile(r"([\][{}*?\\])")
 _ONE_STORE = {"s3n": "s3a", "s3": "s3a"}  # names of one store
@@ -288,3 +289,12 @@ def as_name(pattern: str) -> str:
     file:///a[1]/b c
     """
     return re.sub(r"\\([\][{}*?\\])", r"\1", pattern)
+
+
+def as_path(uri: str) -> str:
+    """What Spark calls a file, as people write it: on a disk without a scheme, and no sign escaped.
+
+    >>> as_path("file:///crawl/a%20b.parquet")
+    '/crawl/a b.parquet'
+    """
+    return unquote(re.sub("^file:/+", "/", uri))

@@ -9,7 +9,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-__all__ = ["changing", "is_tried_cheaply", "known_bytes", "roots", "with_file"]
+__all__ = ["changing", "is_tried_cheaply", "known_bytes", "roots", "said_by_folders", "twice_named", "with_file"]
 
 _STEADY = (
     "MonotonicallyIncreasingID",
@@ -37,6 +37,27 @@ def roots(frame: Any) -> list[str]:
     """The files and folders that a frame is read from, persisted or not: what was named, its patterns resolved."""
     plan = frame._jdf.queryExecution().analyzed()  # noqa: SLF001  (likewise)
     return list(dict.fromkeys(_roots(frame.sparkSession, plan)))
+
+
+def twice_named(frame: Any) -> list[str]:
+    """Columns that its files have, and that names of their folders say, too: Spark takes the folders'."""
+    twice = (files.overlappedPartCols().keys().toSeq() for files in _relations(frame))
+    return [str(name) for names in twice for name in _each(names)]
+
+
+def said_by_folders(frame: Any) -> dict[str, str]:
+    """The types of the columns that names of folders say."""
+    fields = (field for files in _relations(frame) for field in _each(files.partitionSchema()))
+    return {str(field.name()): str(field.dataType().simpleString()) for field in fields}
+
+
+def _relations(frame: Any) -> Iterator[Any]:
+    """The files that a frame is read from, as Spark's own sources have them."""
+    for node in _nodes(frame._jdf.queryExecution().analyzed()):  # noqa: SLF001  (likewise)
+        if node.getClass().getSimpleName() == "LogicalRelation":
+            relation = node.relation()
+            if relation.getClass().getSimpleName() == "HadoopFsRelation":
+                yield relation
 
 
 def known_bytes(frame: Any) -> int:

@@ -20,6 +20,7 @@ from dataclasses import field, replace
 from typing import Any
 
 from nearsame.dataclass import dataclass
+from nearsame.engines.spark.confs import by_default
 from nearsame.engines.spark.files import AS_IT_IS, HadoopFiles, is_hidden, mishaps
 from nearsame.engines.spark.footers import Footers
 from nearsame.engines.spark.forms import (
@@ -34,9 +35,10 @@ from nearsame.engines.spark.forms import (
     kind_of,
     name_of,
 )
-from nearsame.engines.spark.places import as_name, as_pattern, place_at
-from nearsame.engines.spark.plans import with_file
-from nearsame.errors import ConfigError, SourceError
+from nearsame.engines.spark.json_lines import by_lines, odd_lines
+from nearsame.engines.spark.places import as_name, as_path, as_pattern, place_at
+from nearsame.engines.spark.plans import said_by_folders, twice_named, with_file
+from nearsame.errors import ColumnError, ConfigError, SourceError
 from nearsame.files.formats import WHOLE
 from nearsame.files.inputs import NAMED_TWICE
 from nearsame.files.refused import require_no_output
@@ -45,6 +47,12 @@ __all__ = ["UNREAD", "Given", "is_frame", "packed_files", "read"]
 
 UNREAD = "nearsame_unread"
 _LOCAL = re.compile("^file:/+")
+# Of a text what `as_path` makes of its file, in SQL.
+_FILE = "replace(coalesce(nearsame_path, input_file_name()), '+', '%2B')"
+_PATH = f"regexp_replace(url_decode({_FILE}), '^file:/+', '/')"
+# Of what names of folders say: else `k=01` beside `k=2.50` is a number, and a date a moment.
+_AS_TEXTS = ("spark.sql.sources.partitionColumnTypeInference.enabled", "false")
+_KINDS = frozenset({"int", "bigint", "string"})
 _TABLE = re.compile(r"(?:\w+|`[^`]+`)(?:\.(?:\w+|`[^`]+`)){0,2}")  # catalog, schema and name, as SQL has them
 
 
@@ -174,12 +182,22 @@ def _by_columns(form: Form, path: str, schemas: Footers) -> dict[Form, list[str]
 
 
 def _loaded(session: Any, form: Form, paths: list[str], *, strict: bool) -> Given:
+    """What Spark reads of some paths; what names of folders say are whole numbers or texts, as on one machine."""
+    given = _loaded_as_guessed(session, form, paths, strict=strict)
+    said = said_by_folders(given.frame)
+    if set(said.values()) <= _KINDS:
+        return given
+    with by_default(session, *_AS_TEXTS):
+        given = _loaded_as_guessed(session, form, paths, strict=strict)
+    kinds = {name: kind if kind in _KINDS else "string" for name, kind in said.items()}
+    columns = ((f"`{name.replace('`', '``')}`", kinds.get(name)) for name in given.frame.columns)
+    named = [column if kind is None else f"cast({column} as {kind}) as {column}" for column, kind in columns]
+    return replace(given, frame=given.frame.selectExpr(*named))
+
+
+def _loaded_as_guessed(session: Any, form: Form, paths: list[str], *, strict: bool) -> Given:
     delimited = form.kind in DELIMITERS
-    reader = session.read.format(READERS[form.kind])
-    if form.pattern is not None:
-        reader = reader.option("pathGlobFilter", form.pattern).option("recursiveFileLookup", form.nested)
-    if form.base is not None:
-        reader = reader.option("basePath", form.base)
+    reader = _reader(session, form, READERS[form.kind])
     if delimited:
         reader = reader.option("header", True).option("multiLine", True).option("escape", '"')
         reader = reader.option("sep", DELIMITERS[form.kind]).option("enforceSchema", form.is_checked or not form.alone)
@@ -187,19 +205,49 @@ def _loaded(session: Any, form: Form, paths: list[str], *, strict: bool) -> Give
     if delimited or form.kind == "jsonl":
         reader = reader.option("mode", "FAILFAST" if strict else "PERMISSIVE")
         reader = reader if strict else reader.option("columnNameOfCorruptRecord", UNREAD)
+        reader = reader.option("allowSingleQuotes", False) if form.kind == "jsonl" else reader
     if READERS[form.kind] == WHOLE:
         return replace(_whole_files(session, reader, form, paths), roots=_roots(session, paths))
     with mishaps(as_name(paths[0])):
         frame = reader.option("wholetext", True).load(paths) if form.kind == "text" else reader.load(paths)
+        _require_one_home(frame, as_name(paths[0]))
         if delimited and not strict and frame.columns:
             frame = reader.schema(frame.schema.add(UNREAD, "string")).load(paths)
         if form.kind == "jsonl" and set(frame.columns) <= {UNREAD}:  # without a record that names columns
             frame = reader.schema(f"text string, {UNREAD} string").load(paths)
+    if form.kind == "jsonl":
+        frame = _line_by_line(frame, _reader(session, form, "text").load(paths), as_name(paths[0]), strict=strict)
     if form.kind == "text":  # a file is a document, as on one machine
         others = [f"`{name}`" for name in frame.columns if name != "value"]
         named = with_file(frame, "nearsame_path")  # of which sources of the second version say nothing
-        frame = named.selectExpr("coalesce(nearsame_path, input_file_name()) as id", "value as text", *others)
+        frame = named.selectExpr(f"{_PATH} as id", "value as text", *others)
     return Given(as_name(paths[0]), frame, delimited, form.ignored)
+
+
+def _line_by_line(frame: Any, lines: Any, name: str, *, strict: bool) -> Any:
+    """The same records, where Spark would lose something of some lines without those."""
+    odd = odd_lines(lines)
+    if odd and strict:
+        file = min(odd, key=str)
+        what = f"{odd[file]:,} lines are no value of JSON, or have half of a surrogate pair"
+        raise SourceError(f"{as_path(file) if file else name}: {what}", hint="Fix them, or leave out strict.")
+    return by_lines(lines, frame, UNREAD) if odd else frame
+
+
+def _require_one_home(frame: Any, name: str) -> None:
+    twice = twice_named(frame)
+    if twice:
+        message = f"{name}: column {twice[0]!r} stands in files, and names of their folders say it, too"
+        hint = "Rename it in one of them; or run on one machine, where what the files say counts."
+        raise ColumnError(message, hint=hint)
+
+
+def _reader(session: Any, form: Form, kind: str) -> Any:
+    """What reads the files of a form, as files of a kind."""
+    reader = session.read.format(kind)
+    if form.pattern is not None:
+        reader = reader.option("pathGlobFilter", form.pattern).option("recursiveFileLookup", form.nested)
+    return reader if form.base is None else reader.option("basePath", form.base)
 
 
 def _whole_files(session: Any, reader: Any, form: Form, paths: list[str]) -> Given:

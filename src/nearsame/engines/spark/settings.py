@@ -10,13 +10,14 @@ from typing import Any
 
 from nearsame.dataclass import dataclass
 from nearsame.engines.space import num_bytes
-from nearsame.engines.spark.failures import cause_of
+from nearsame.engines.spark.failures import cause_of, plainly
 from nearsame.engines.spark.start import SUBMITTED, require_spark
 from nearsame.errors import ConfigError
 from nearsame.recipes.arguments import checked, require_number
 
 __all__ = ["Spark", "require_classic"]
 
+_PATTERNS = "spark.sql.parser.quotedRegexColumnNames"
 _START = "SparkSession.builder.master(...).getOrCreate()"
 
 
@@ -79,6 +80,11 @@ class Spark:
             raise ConfigError(f"session={session!r} is not a SparkSession", hint=f"Give one: {_START}.")
         if session.sparkContext._jsc is None:  # noqa: SLF001  (there is no public word for it)
             raise ConfigError("the Spark session has been stopped", hint=f"Start another: {_START}.")
+        with plainly():
+            sees_patterns = session.conf.get(_PATTERNS, "false") == "true"
+        if sees_patterns:
+            message = f"the Spark session has {_PATTERNS}, so that names of columns are patterns"
+            raise ConfigError(message, hint="Switch it off for this run.")
         return session
 
 

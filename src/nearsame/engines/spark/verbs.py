@@ -5,10 +5,8 @@
 2. Nothing of the documents comes to the driver here but what a `fold` leaves, and its size is a setting.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import field
-from threading import Lock
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -17,6 +15,7 @@ import pyarrow as pa
 from nearsame import schemas
 from nearsame.dataclass import dataclass
 from nearsame.engines.spark.beside import FoldedBeside
+from nearsame.engines.spark.confs import setting
 from nearsame.engines.spark.crossing import frame_of
 from nearsame.engines.spark.failures import is_running
 from nearsame.engines.spark.folding import fold_frame, num_tasks
@@ -30,7 +29,6 @@ __all__ = ["Verbs"]
 
 _ONE_TO_ONE = {"text", "items", "vector"}  # a batch with one of these has a row for each document
 
-_ONE_AT_A_TIME = Lock()
 _JOINED = "spark.sql.optimizer.canChangeCachedPlanOutputPartitioning"  # is read where a frame is persisted
 _COMPRESSED = "spark.sql.inMemoryColumnarStorage.compressed"  # likewise: dictionaries of hashes spare nothing
 _RETAINED = "spark.sql.retainGroupColumns"  # is read where rows are grouped
@@ -115,7 +113,7 @@ class Verbs:
             self._made.append(self.stored.once(step, frame))
             return self._made[-1]
         session = frame.sparkSession
-        with _set(session, {_JOINED: "true", _COMPRESSED: "false"}):  # small partitions may become larger ones
+        with setting(session, {_JOINED: "true", _COMPRESSED: "false"}):  # small partitions may become larger ones
             kept = frame.persist(StorageLevel.DISK_ONLY)
         self._kept.append(kept)
         self._made.append(_as_source(kept))
@@ -202,7 +200,7 @@ class Verbs:
         """Grouped, by expressions in SQL, behind the columns that it is grouped by."""
         from pyspark.sql import functions
 
-        with _set(frame.sparkSession, {_RETAINED: "true"}):
+        with setting(frame.sparkSession, {_RETAINED: "true"}):
             return frame.groupBy(*by).agg(*map(functions.expr, expressions))
 
     @staticmethod
@@ -211,23 +209,9 @@ class Verbs:
         return map_batches(frame, work, schema)
 
 
-@contextmanager
-def _set(session: Any, settings: Mapping[str, str]) -> Iterator[None]:
-    """Settings of the session in the block, in which nothing runs."""
-    with _ONE_AT_A_TIME:  # or one run would leave what it found of another
-        before = {name: session.conf.get(name, None) for name in settings}
-        for name, value in settings.items():
-            session.conf.set(name, value)
-        try:
-            yield
-        finally:
-            for name, value in before.items():
-                session.conf.unset(name) if value is None else session.conf.set(name, value)
-
-
 def _planned(frame: Any) -> Any:
     """A frame over what is kept, planned as a whole: a plan that is adapted has a job for each of its stages."""
-    with _set(frame.sparkSession, {_ADAPTED: "false"}):
+    with setting(frame.sparkSession, {_ADAPTED: "false"}):
         frame._jdf.queryExecution().executedPlan()  # noqa: SLF001  (no public word for a plan)
     return frame
 

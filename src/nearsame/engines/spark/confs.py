@@ -1,0 +1,37 @@
+"""Settings of a session of Spark that hold while something is planned, or by default while something is written."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from threading import Lock
+from typing import Any
+
+__all__ = ["by_default", "setting"]
+
+_ONE_AT_A_TIME = Lock()
+
+
+@contextmanager
+def setting(session: Any, settings: Mapping[str, str]) -> Iterator[None]:
+    """Settings of the session in the block, in which nothing runs."""
+    with _ONE_AT_A_TIME:  # or one run would leave what it found of another
+        before = {name: session.conf.get(name, None) for name in settings}
+        for name, value in settings.items():
+            session.conf.set(name, value)
+        try:
+            yield
+        finally:
+            for name, value in before.items():
+                session.conf.unset(name) if value is None else session.conf.set(name, value)
+
+
+@contextmanager
+def by_default(session: Any, name: str, value: str) -> Iterator[None]:
+    """A setting in the block, in which something may run, unless somebody has set it."""
+    own = session._jsparkSession.conf().getAll().contains(name)  # noqa: SLF001  (`conf.get` tells no default apart)
+    if not own:
+        session.conf.set(name, value)
+    try:
+        yield
+    finally:
+        if not own:
+            session.conf.unset(name)

@@ -1,0 +1,85 @@
+"""JSON on Spark: of a line nothing is lost, and no text becomes another one."""
+
+import json
+from pathlib import Path
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+import nearsame as ns
+from nearsame.engines.spark.json_lines import odd_lines
+from nearsame.engines.spark.reading import UNREAD, read
+
+# Of each line the ids of its records, or none where it cannot be read.
+LINES: dict[str, list[str]] = {
+    '\ufeff{"id": "1", "text": "one"}{"id": "x", "text": "two"}': [],
+    '{"id": "2", "text": "red"} ': ["2"],
+    '{"id": "x", "text": "a"} trailing': [],
+    '{"id": "x", "text": "a"},': [],
+    '{"id": "x", "text": "a"}]': [],
+    '{"id": "x", "text": "a"}}': [],
+    "{'id': 'x', 'text': 'a'}": [],
+    '{"id": "x", "text": "a"}, {"id": "y", "text": "b"}': [],
+    '{"id": "3", "text": "code {\\"a\\": {}} { else", "in": {"of": {"n": 1}}}': ["3"],
+    '[{"id": "4", "text": "a"}, {"id": "5", "text": "b"}]': ["4", "5"],
+    "[]": [],
+    " ": [],
+    '{"id": "x", "text": "cut \\ud83d"}': [],
+    '{"id": "x", "text": "a", "note": "cut \\uDE00"}': [],
+    '{"id": "6", "text": "whole \\ud83d\\ude00"}': ["6"],
+    '{"id": "7", "text": "half in words: \\\\ud83d"}': ["7"],
+    '{"id": "8", "text": "a", "share": NaN}': ["8"],
+    '{"id": "x", "text": "cut': [],
+    '{"id": "9", "text": "tab\\t and é"}': ["9"],
+}
+
+
+def _ids(spark, path):
+    (found,) = read(spark, [str(path)])
+    good = found.frame.filter(f"{UNREAD} is null") if UNREAD in found.frame.columns else found.frame
+    return sorted(row.id for row in good.collect())
+
+
+def test_of_each_line_there_is_what_stands_in_it(spark, tmp_path: Path) -> None:
+    """Jackson stops behind the first value, and takes half of a surrogate pair for a question mark."""
+    path = tmp_path / "a.jsonl"
+    path.write_text("\n".join(LINES) + "\n", "utf-8")
+    with path.open("ab") as file:
+        file.write(b'{"id": "x", "text": "\xff"}\n')
+    good = sorted(name for names in LINES.values() for name in names)
+    assert good == _ids(spark, path)
+    found = ns.dedup(str(path), engine=ns.Spark(spark, driver_bytes=0))
+    unread = sum(not ids for line, ids in LINES.items() if line.strip() not in ("", "[]")) + 1
+    assert (len(good), unread) == (found.stats.documents, found.stats.skipped)
+    assert [{"source": str(path), "reason": f"{unread} records are not readable"}] == [
+        {name: row[name] for name in ("source", "reason")} for row in found.skipped.to_pylist()
+    ]
+
+
+@pytest.mark.parametrize("line", [line for line, ids in LINES.items() if not ids and line.strip() not in ("", "[]")])
+def test_a_strict_run_stops_at_each_of_them(spark, tmp_path: Path, line: str) -> None:
+    """With the name of the file."""
+    (tmp_path / "a.jsonl").write_text('{"id": "1", "text": "one"}\n' + line + "\n", "utf-8")
+    with pytest.raises(ns.SourceError, match=r"a\.jsonl"):
+        ns.dedup(str(tmp_path / "a.jsonl"), engine=ns.Spark(spark), strict=True)
+
+
+def test_lines_that_are_fine_are_read_by_spark_itself(spark, tmp_path: Path) -> None:
+    """So nothing goes to Python and back; and folders say what they say beside lines that are not."""
+    for day, more in ((1, ""), (2, '{"id": "x", "text": "a"} trailing\n')):
+        (tmp_path / f"h/day={day}").mkdir(parents=True)
+        (tmp_path / f"h/day={day}/a.jsonl").write_text(f'{{"id": "{day}", "text": "one", "n": {day}}}\n{more}')
+    (found,) = read(spark, [str(tmp_path / "h/day=1/a.jsonl")])
+    assert UNREAD not in found.frame.columns
+    rows = ns.dedup(str(tmp_path / "h"), method="digest", group_by="day", engine=ns.Spark(spark)).kept().collect()
+    assert [(1, "1", 1), (2, "2", 2)] == sorted((row.day, row.id, row.n) for row in rows)
+
+
+@given(values=st.lists(st.text(max_size=6) | st.integers() | st.dictionaries(st.text("a{}", max_size=2), st.none())))
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+def test_no_line_of_a_writer_is_odd(spark, tmp_path: Path, values: list[object]) -> None:
+    """Whatever is in it."""
+    lines = [json.dumps({"text": "a", "in": value}, ensure_ascii=at % 2 == 0) for at, value in enumerate(values)]
+    frame = spark.createDataFrame([(line,) for line in lines], "value string")
+    assert {} == odd_lines(frame)
