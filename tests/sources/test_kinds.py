@@ -360,3 +360,11 @@ def test_no_library_is_loaded_to_recognise_a_thing() -> None:
         print(sorted({"polars", "duckdb", "datasets", "pyarrow.dataset"} & set(sys.modules)))"""
     out = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
     assert "[]\n" == out
+
+
+def test_a_column_that_arrow_cannot_hold_is_named() -> None:
+    """Of a frame all columns are taken, as they come back."""
+    for values in ([1, "a"], pd.arrays.SparseArray([0, 1])):
+        with pytest.raises(ns.SourceError, match=r"read from a DataFrame: [^(].*column x\b") as caught:
+            ns.dedup(pd.DataFrame({"text": ["a b", "c"], "x": values}))
+        assert "Give the column one type" in caught.value.hint

@@ -81,8 +81,8 @@ def write_as(place: Destination, table: pa.Table, path: Path) -> None:
 
 
 def _written(place: Destination, write: Callable[[pa.Table, Any], None], table: pa.Table, path: Path) -> None:
-    _require_texts(table, place.typed)
     try:
+        _require_texts(table, place.typed)
         with path.open("wb") as raw, compressor(raw, place.compression) as out:
             write(table, out)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError) as error:

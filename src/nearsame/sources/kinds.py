@@ -27,6 +27,7 @@ from nearsame.sources.tables import require_sound, without_views
 __all__ = ["KINDS", "HeldTable", "Kind", "is_of", "require_distinct", "splits_of", "table_of", "taken"]
 
 _MATRIX = 2  # dimensions
+_COLUMN = "Give the column one type that Arrow has, as by astype(str), or leave it out."
 _PIECE_ROWS = 10_000
 _PIECE_CHARS = 16 << 20
 
@@ -73,8 +74,9 @@ def taken(thing: Any) -> HeldTable:
     except NearSameError:
         raise
     except Exception as error:  # whatever the library of a foreign object raises
-        message = f"documents cannot be read from {described(thing)}: {str(error).partition(chr(10))[0]}"
-        raise SourceError(message, hint=HINT) from error
+        said = "; ".join(map(str, error.args)) or str(error)  # Arrow says in a second one which column it is
+        message = f"documents cannot be read from {described(thing)}: {said.partition(chr(10))[0]}"
+        raise SourceError(message, hint=_COLUMN if "column" in said else HINT) from error
 
 
 def table_of(thing: Any) -> pa.Table:
