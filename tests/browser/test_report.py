@@ -251,6 +251,25 @@ def test_what_is_judged_is_kept_and_read(report, opened, tmp_path):
 
 
 @pytest.mark.slow
+def test_what_is_not_known_of_a_threshold_is_said(page, tmp_path):
+    """Above all that is judged nothing is, which is no number."""
+    start = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen"
+    ns.dedup([f"{start} {end}" for end in ("a", "b", "c")], method=ns.Jaccard(threshold=0.8)).report(
+        tmp_path / "r.html"
+    )
+    page.goto((tmp_path / "r.html").as_uri())
+    page.happened.clear()
+    page.locator("#found").click()
+    for key in "jn":
+        page.keyboard.press(key)
+    page.focus("#threshold")
+    for _ in range(21):
+        page.keyboard.press("ArrowRight")
+    assert "recall unknown" in page.inner_text("#quality")
+    assert [] == page.happened
+
+
+@pytest.mark.slow
 def test_marks_are_saved_and_read_by_ids_that_name_one_pair(page, tmp_path):
     """A pair of one id, or one that another pair has, too, spoils the file; words of other tools are understood."""
     ids = ("a", "b", "same", "same", "c", "d", "c", "d", "long", "l" * 2000)

@@ -711,3 +711,22 @@ def test_a_question_digests_a_text_only_where_something_is_equal_to_it(tmp_path,
         assert not digested
         assert ("minhash", "bytes", "text") == index.query(ROSE)[0].found_by
         assert len(digested) == 2
+
+
+def test_whole_numbers_of_columns_are_compared_with_all_their_digits(tmp_path):
+    """As nanoseconds and ids of 64 bits have them; what is no number is a text."""
+    numbers = {"a": 1_700_000_000_000_000_001, "b": 1_700_000_000_000_000_000, "c": 0.1, "d": "nan", "e": "1_0"}
+    given = {**numbers, "f": "1e999999999"}
+    source = [{"id": name, "text": ROSE, "n": str(value)} for name, value in given.items()]
+    with ns.Index.create(tmp_path / "a.ns", source=source, keep_columns="n") as index:
+        for condition, expected in {
+            "n>1700000000000000000": {"a"},
+            "n<1700000000000000001": {"b", "c"},
+            "n<=1700000000000000000": {"b", "c"},
+            "n>= 1.700000000000000001e18 ": {"a"},
+            "n<0.09999999999999999": set(),
+            "n<=0.1": {"c"},
+            "n<5": {"c"},
+        }.items():
+            found = {match.id for match in index.query(ROSE, where=condition)} & {"a", "b", "c"}
+            assert (condition, expected) == (condition, found)

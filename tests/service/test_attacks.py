@@ -407,3 +407,20 @@ def test_a_text_that_is_not_unicode_is_answered_and_shown(tmp_path):
         assert [200] * 5 == [page.status_code for page in pages]
         assert all("\ufffd" in page.text for page in pages)
         assert not [event for event in served.events() if event.get("level") == "error"]
+
+
+@pytest.mark.parametrize("place", ["//[", "http://[", "\\\\[", "//%5B"])
+def test_an_address_that_is_none_is_answered(tmp_path, place):
+    """Where to go on to, and where a request says that it comes from."""
+    tokens, token = tmp_path / "tokens", "w" * 20
+    tokens.write_text(f"write {token}\n")
+    tokens.chmod(0o600)
+    with running(Shelf().open, token_file=tokens) as served:
+        assert 200 == served.client.get(f"/sign-in?next={place}").status_code
+        signed = served.client.post("/sign-in", data={"next": place, "token": token}, follow_redirects=False)
+        assert (303, "/") == (signed.status_code, signed.headers["location"])
+        asked = served.client.post(
+            "/query", json={"text": "a"}, headers={"Origin": place, "Authorization": f"Bearer {token}"}
+        )
+        assert 403 == asked.status_code
+        assert not [event for event in served.events() if event.get("level") == "error"]

@@ -2,8 +2,11 @@
 
 import json
 import re
+import socket
 import subprocess
 import sys
+import threading
+from contextlib import suppress
 from dataclasses import replace
 from inspect import signature
 from pathlib import Path
@@ -177,3 +180,111 @@ def test_the_client_needs_nothing_of_the_service(tmp_path):
     """Neither FastAPI nor uvicorn is loaded."""
     code = "import sys, nearsame as ns; ns.Client('http://127.0.0.1:9'); print({'fastapi', 'uvicorn'} & {*sys.modules})"
     assert "set()\n" == subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+
+
+def spoken(answers):
+    """A server on loopback that gives each connection the next of these bytes, and hangs up."""
+    server = socket.create_server(("127.0.0.1", 0))
+
+    def serve():
+        for answer in answers:
+            with suppress(OSError):
+                connection, _ = server.accept()
+                with connection:
+                    connection.recv(1 << 16)
+                    connection.sendall(answer)
+
+    threading.Thread(target=serve, daemon=True).start()
+    return server, f"http://127.0.0.1:{server.getsockname()[1]}"
+
+
+NDJSON = b"HTTP/1.1 200 OK\r\nContent-Type: application/x-ndjson\r\n"
+CHUNKED, LINE = NDJSON + b"Transfer-Encoding: chunked\r\n\r\n", b'{"id": "a"}\n'
+BROKEN = {
+    "between chunks": CHUNKED + b"c\r\n" + LINE + b"\r\n",
+    "in a chunk": CHUNKED + b"1c\r\n" + LINE,
+    "in what has a length": NDJSON + b"Content-Length: 5000\r\n\r\n" + LINE,
+    "in a line": NDJSON + b"Content-Length: 5000\r\n\r\n" + LINE[:4],
+    "no end is told": NDJSON + b"\r\n" + LINE,
+    "no end of the last line": NDJSON + b"Content-Length: 4\r\n\r\n" + LINE[:4],
+    "elsewhere": b"HTTP/1.1 302 Found\r\nLocation: https://x/\r\nContent-Length: 0\r\n\r\n",
+    "nothing": b"HTTP/1.1 204 No Content\r\n\r\n",
+    "a page": b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 6\r\n\r\n<html>",
+    "a page at first": b"HTTP/1.1 301 Moved\r\nContent-Type: text/html\r\nContent-Length: 6\r\n\r\n<html>",
+}
+
+
+@pytest.mark.parametrize("answer", BROKEN.values(), ids=BROKEN)
+def test_an_export_that_breaks_off_replaces_nothing(tmp_path, answer):
+    """Python's own reading of lines takes a broken connection for the end."""
+    (tmp_path / "all.jsonl").write_text("before")
+    server, url = spoken([answer] * 2)
+    with server, ns.Client(url) as client:
+        with pytest.raises(ns.StoreError):
+            client.export(tmp_path / "all.jsonl", overwrite=True)
+        assert "before" == (tmp_path / "all.jsonl").read_text()
+        with pytest.raises(ns.StoreError):
+            client.records()
+
+
+def test_what_is_whole_is_exported(tmp_path):
+    """By chunks that end anywhere, and by length."""
+    chunked = CHUNKED + b"".join(b"5\r\n%s\r\n" % (LINE * 5)[at : at + 5] for at in range(0, 60, 5)) + b"0\r\n\r\n"
+    server, url = spoken([chunked, NDJSON + b"Content-Length: 24\r\n\r\n" + LINE * 2])
+    with server:
+        for number in (5, 2):
+            with ns.Client(url) as client:
+                assert number == client.export(tmp_path / f"{number}.jsonl")
+                assert LINE * number == (tmp_path / f"{number}.jsonl").read_bytes()
+
+
+STRANGE = [b"<html>", b"", b"[]", b"null", b"{}", b'{"results": 3}', b'{"results": [null]}', b"\xff", b'"x"']
+
+
+@pytest.mark.parametrize("body", STRANGE)
+@pytest.mark.parametrize("status", [b"200 OK", b"204 No Content", b"302 Found", b"418 Teapot", b"500 Oh"])
+def test_another_server_is_told_from_a_service(body, status):
+    """A login page, a proxy: whatever is asked, it is an exception of the library."""
+    answer = b"HTTP/1.1 %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % (status, len(body)) + body
+    asked = [
+        lambda client: client.query("a"),
+        lambda client: client.add("a"),
+        lambda client: client.get("a"),
+        lambda client: client.stats(),
+        lambda client: client.clusters(),
+        lambda client: client.grouped(),
+        lambda client: [*client.ids()],
+        lambda client: client.compare("a", "b"),
+        lambda client: client.duplicates("a"),
+        lambda client: client.remove("a"),
+    ]
+    server, url = spoken([answer] * 2 * len(asked))
+    with server:
+        for ask in asked:
+            with ns.Client(url) as client, pytest.raises(ns.NearSameError, match=re.escape(url)):
+                ask(client)
+
+
+def test_a_problem_may_be_of_any_form():
+    """Without words, or with a code that is none."""
+    for body in (b'{"code": "x"}', b'{"code": [1], "detail": "d"}', b'{"code": 5}'):
+        answer = b"HTTP/1.1 409 Conflict\r\nContent-Length: %d\r\n\r\n" % len(body) + body
+        server, url = spoken([answer] * 2)
+        with server, ns.Client(url) as client, pytest.raises(ns.NearSameError, match=r"409|: d$"):
+            client.stats()
+
+
+def test_a_newer_service_may_say_more():
+    """What a client does not know it passes over."""
+    match = {"id": "a", "similarity": 1.0, "measure": "jaccard", "url": None, "found_by": [], "new": 1}
+    body = json.dumps({"results": [{"matches": [match], "complete": True, "other": 2}], "more": 3}).encode()
+    server, url = spoken([b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(body) + body] * 2)
+    with server, ns.Client(url) as client:
+        assert ["a"] == [one.id for one in client.query("a")]
+
+
+def test_what_is_sent_at_once_is_bounded_by_all_that_is_sent(both):
+    """Columns and what JSON spells with six signs count, too."""
+    index, client = both
+    documents = [{"id": f"{n}", "text": "\x01" * 6000 + f" word{n}", "lang": "x" * 9000} for n in range(400)]
+    assert [one.id for one in index.add(documents)] == [one.id for one in client.add(documents)]

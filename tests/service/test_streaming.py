@@ -103,6 +103,27 @@ def test_lines_are_answered_while_others_are_still_to_come(shelf):
         assert not [event for event in served.events() if event.get("level") == "error"]
 
 
+@pytest.mark.parametrize("piece", [b"\n", b" "])
+def test_bytes_that_end_no_line_win_no_time(shelf, piece):
+    """Else a few connections that say nothing would hold the memory of all others without end."""
+    with running(shelf.open, timeout=0.5) as served:
+        host, port = served.client.base_url.host, served.client.base_url.port
+        with socket.create_connection((host, port)) as client:
+            head = "POST /query HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-ndjson\r\n"
+            client.sendall(f"{head}Transfer-Encoding: chunked\r\n\r\n".encode())
+
+            eventually(lambda: served.metric("nearsame_request_bytes_held") > 0)
+
+            def has_ended():
+                try:
+                    client.sendall(b"1\r\n%s\r\n" % piece)
+                except OSError:
+                    return True
+                return served.metric("nearsame_request_bytes_held") == 0
+
+            assert eventually(has_ended)
+
+
 def test_memory_is_bounded_by_groups_however_many_lines_come(shelf, monkeypatch):
     """No group is larger than it may be, none of the body is kept, and a stream counts as one of the largest bodies."""
     monkeypatch.setattr(streaming, "_GROUP_BYTES", 2_000)

@@ -11,6 +11,7 @@ from contextlib import closing
 import numpy as np
 import pytest
 
+import nearsame as ns
 from nearsame.errors import ConfigError, MissingExtraError, StoreBusyError, StoreError
 from nearsame.installation import install_command
 from nearsame.stores import create_store, open_store
@@ -207,7 +208,19 @@ def test_a_role_that_may_only_read_reads(postgres, postgres_url):
             add(reader, "b")
         assert "role" in raised.value.hint
         assert ["a"] == ids(reader)
+        add(store, "c")  # what was refused holds up nobody, while its connection is open
+        assert ["a", "c"] == ids(reader)
     store.close()
+
+
+@pytest.mark.parametrize("setting", ["standard_conforming_strings", "array_nulls"])
+def test_what_is_sent_does_not_go_by_how_a_server_reads_texts(postgres_url, setting):
+    """The driver spells bytes for the default; with another one they were stored as something else."""
+    url = f"{postgres_url}&options=-c%20{setting}%3Doff"
+    with ns.Index.create(url, store="text", overwrite=True) as index:
+        index.add([{"id": name, "text": f"one two three four five six {name} \\x04 \\"} for name in "ab"])
+        assert [] == list(index.check())
+        assert "one two three four five six a \\x04 \\" == index.text("a")
 
 
 def cut(postgres):

@@ -13,6 +13,7 @@ import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -55,6 +56,7 @@ _OWN = (
 _WORD = 8
 _NAME = re.compile(r"[^=!<>|,\s]([^=!<>|,]*[^=!<>|,\s])?")
 _CONDITION = re.compile(r"\s*([^=!<>]+?)\s*(<=|>=|!=|=|<|>)(.*)", re.DOTALL)
+_NUMBER = re.compile(r"\s*[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,6})?\s*")
 _ORDERS: dict[str, Callable[[Any, Any], bool]] = {
     "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge
 }  # fmt: skip
@@ -193,8 +195,6 @@ def _condition(text: str) -> Condition:
     return Condition(name, sign, tuple(value.split("|")) if sign not in _ORDERS else (value,))
 
 
-def _number(text: str) -> float | None:
-    try:
-        return float(text)
-    except ValueError:
-        return None
+def _number(text: str) -> Decimal | None:
+    """The number that a text is, with all its digits; NaN and infinity are texts."""
+    return Decimal(text) if _NUMBER.fullmatch(text) else None

@@ -228,7 +228,7 @@ class Added(BaseModel):
     added: bool = Field(description="Whether it is in the index because of this request.")
     status: AddStatus = Field(
         description="added; replaced; resembles: with if_new, it was not added; present: it was already there,"
-        " unchanged; conflict: the id exists with another text, and nothing was changed."
+        " unchanged; conflict: the id exists with another text or other columns, and nothing was changed."
     )
     matches: list[Match] = Field(description="What it resembles, the best first.")
     complete: bool = _COMPLETE

@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, Unpack, overload
+from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack, get_type_hints, overload
 
 import orjson
 
@@ -25,7 +25,7 @@ from nearsame.index.facet import Input
 from nearsame.outputs.folder import appearing, require_place
 from nearsame.recipes.arguments import checked, require_number
 from nearsame.recipes.given import Number, in_unit_interval
-from nearsame.service.wire import Wire, in_path, in_query, loaded
+from nearsame.service.wire import Wire, dumped, in_path, in_query, loaded
 from nearsame.sources import Skipped
 from nearsame.sources.listed import require_texts
 
@@ -41,8 +41,9 @@ ELSEWHERE = {
 }  # what an index has and a client has not
 
 _AT_ONCE = 500  # documents of a request
-_BYTES = 4_000_000  # of their texts
+_BYTES = 4_000_000  # of what is sent
 _IDS = 1000
+_Kind = TypeVar("_Kind")
 
 
 @checked
@@ -98,8 +99,9 @@ class Client:
         removed = 0
         for id_ in wanted:
             try:
-                self._wire.ask("DELETE", f"/documents/{in_path(id_)}", again=False)
-                removed += 1
+                found = self._wire.ask("DELETE", f"/documents/{in_path(id_)}", again=False)
+                with self._wire.understood():
+                    removed += bool(found["removed"])
             except UnknownIdError:
                 continue
         return removed
@@ -146,12 +148,14 @@ class Client:
     def compare(self, id_a: str, id_b: str) -> Likeness:
         """Two documents of the index, whatever they have in common."""
         found = self._wire.ask("POST", "/compare", {"a": id_a, "b": id_b, "texts": False})
-        return Likeness(**{**found, "found_by": tuple(found["found_by"])})
+        with self._wire.understood():
+            return _made(Likeness, found, found_by=tuple(found["found_by"]))
 
     def get(self, id: str) -> Entry:
         """What the index has of a document."""
         found = self._wire.ask("GET", f"/documents/{in_path(id)}")
-        return Entry(**{**found, "sketch": None if found["sketch"] is None else tuple(found["sketch"])})
+        with self._wire.understood():
+            return _made(Entry, found, sketch=None if found["sketch"] is None else tuple(found["sketch"]))
 
     def text(self, id: str) -> str:
         """The text of a document, where texts are stored."""
@@ -163,18 +167,21 @@ class Client:
         """What a document of the index resembles, itself left out; best first."""
         settings = [("limit", limit), *(("where", condition) for condition in _conditions(where))]
         found = self._wire.ask("GET", f"/documents/{in_path(id)}/duplicates?{in_query(settings)}")
-        return _matches({**found, "matches": found["duplicates"]})
+        with self._wire.understood():
+            return _matches({**found, "matches": found["duplicates"]})
 
     def clusters(self, *, limit: int = 20, offset: int = 0, members: int = 10) -> list[Group]:
         """Documents that others were found to resemble, those with most first."""
         settings = in_query({"limit": limit, "offset": offset, "members": members})
-        groups = self._wire.ask("GET", f"/groups?{settings}")["groups"]
-        return [Group(**{**group, "members": tuple(group["members"])}) for group in groups]
+        found = self._wire.ask("GET", f"/groups?{settings}")
+        with self._wire.understood():
+            return [_made(Group, group, members=tuple(group["members"])) for group in found["groups"]]
 
     def grouped(self) -> tuple[int, int]:
         """How many clusters there are, and how many documents in them."""
         found = self._wire.ask("GET", "/groups?limit=1&members=1")
-        return found["total_groups"], found["total_documents"]
+        with self._wire.understood():
+            return found["total_groups"], found["total_documents"]
 
     def ids(self, *, after: str | None = None, limit: int | None = None, containing: str = "") -> Iterator[str]:
         """Ids, in the order in which documents were added.
@@ -191,7 +198,9 @@ class Client:
             most = _IDS if left is None else min(left, _IDS)
             given = {"after": after, "containing": containing or None}
             settings = {"limit": most} | {name: value for name, value in given.items() if value is not None}
-            ids = self._wire.ask("GET", f"/documents?{in_query(settings)}")["ids"]
+            found = self._wire.ask("GET", f"/documents?{in_query(settings)}")
+            with self._wire.understood():
+                ids = list(found["ids"])
             yield from ids
             if len(ids) < most:
                 return
@@ -200,7 +209,10 @@ class Client:
     def stats(self) -> IndexStats:
         """Counts that are kept, not counted."""
         found = self._wire.ask("GET", "/stats")
-        return IndexStats(self._wire.url, **{**found, **{name: tuple(found[name]) for name in ("methods", "columns")}})
+        with self._wire.understood():
+            return _made(
+                IndexStats, found, where=self._wire.url, **{name: tuple(found[name]) for name in ("methods", "columns")}
+            )
 
     def export(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> int:
         """Write all documents to a file of JSON lines.
@@ -239,7 +251,8 @@ class Client:
         given = {"after": after} if after is not None else {"number": number}
         settings = in_query({**given, "limit": limit, "numbers": "true"})
         told = map(loaded, self._wire.lines(f"/export?{settings}"))
-        return [(one["number"], one["document"]) for one in told]
+        with self._wire.understood():
+            return [(one["number"], one["document"]) for one in told]
 
     if not TYPE_CHECKING:  # a type checker is to say that there is no such method
 
@@ -259,16 +272,18 @@ class Client:
         for batch in batches:
             for some in _cut(batch):
                 body = {"documents": [_body(document) for document in some], **settings}
-                results = self._wire.ask("POST", "/documents", body, again=False)["results"]
-                yield [_added(result, matches=options["matches"]) for result in results]
+                found = self._wire.ask("POST", "/documents", body, again=False)
+                with self._wire.understood():
+                    added = [_added(result, matches=options["matches"]) for result in found["results"]]
+                yield added
 
     def _queried(self, inputs: Sequence[Input], wanted: dict[str, Any]) -> list[Matches]:
         bodies = [
             {name: value for name, value in _body(one).items() if name not in ("id", "columns")} for one in inputs
         ]
-        return [
-            _matches(found) for found in self._wire.ask("POST", "/query", {"documents": bodies, **wanted})["results"]
-        ]
+        found = self._wire.ask("POST", "/query", {"documents": bodies, **wanted})
+        with self._wire.understood():
+            return [_matches(one) for one in found["results"]]
 
     def _kept(self) -> tuple[str, ...]:
         if self._columns is None:
@@ -307,7 +322,7 @@ def _cut(inputs: Sequence[Input]) -> Iterator[Sequence[Input]]:
     """In parts for a request each."""
     start, size = 0, 0
     for at, document in enumerate(inputs):
-        length = len(document.text or b"") + 20 * len(document.features or document.sketch or ())
+        length = len(dumped(_body(document)))
         if at > start and (at - start == _AT_ONCE or size + length > _BYTES):
             yield inputs[start:at]
             start, size = at, 0
@@ -338,9 +353,15 @@ def _number(what: str, item: Any) -> int:
 
 
 def _matches(found: Mapping[str, Any]) -> Matches:
-    matches = (Match(**{**match, "found_by": tuple(match["found_by"])}) for match in found["matches"])
+    matches = [_made(Match, match, found_by=tuple(match["found_by"])) for match in found["matches"]]
     return Matches(matches, complete=found["complete"], recall=found.get("recall"))
 
 
 def _added(found: Mapping[str, Any], *, matches: bool) -> Added:
-    return Added(**{**found, "matches": tuple(_matches(found)) if matches else ()})
+    return _made(Added, found, matches=tuple(_matches(found)) if matches else ())
+
+
+def _made(kind: type[_Kind], found: Mapping[str, Any], **changed: Any) -> _Kind:
+    """What an answer says of a kind; a newer service may say more."""
+    known = get_type_hints(kind)
+    return kind(**{name: value for name, value in {**found, **changed}.items() if name in known})

@@ -77,7 +77,7 @@ class PageDecisions:
 
     def latest(self, start: int, number: int) -> list[JudgedPair]:
         """Some of the last words on all pairs, those of the latest first."""
-        known = list(self._log.known.values()) if self._log else []
+        known = list(self._log.known.values())[::-1] if self._log else []  # of one second the last one is the latest
         return sorted(known, key=lambda one: one.when, reverse=True)[start : start + number]
 
     def exported(self) -> bytes:

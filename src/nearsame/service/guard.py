@@ -49,10 +49,17 @@ class Guard:
 def _require_same_site(headers: Headers) -> None:
     origin, site = headers.get("origin"), headers.get("sec-fetch-site")
     foreign = site in ("cross-site", "same-site") or (
-        origin is not None and site is None and urlsplit(origin).netloc.lower() != headers.get("host", "").lower()
+        origin is not None and site is None and _place(origin) != headers.get("host", "").lower()
     )
     if foreign:
         raise HttpProblem(403, "origin", "the request comes from a page of another site")
+
+
+def _place(origin: str) -> str | None:
+    try:
+        return urlsplit(origin).netloc.lower()
+    except ValueError:
+        return None
 
 
 @functools.lru_cache(maxsize=64)

@@ -317,7 +317,10 @@ def _field(form: FormData, name: str) -> str:
 
 def _local(path: str) -> str:
     """An address of ours to go on to; one of another site becomes the first page."""
-    parts = urlsplit(path.replace("\\", "/")) if path.isprintable() else None
+    try:
+        parts = urlsplit(path.replace("\\", "/")) if path.isprintable() else None
+    except ValueError:  # as [ makes it
+        parts = None
     if parts is None or parts.scheme or parts.netloc or not path.startswith("/") or path.startswith("//"):
         return "/"
     return quote(path, safe="/?=&%+-._~:@!$'()*,;")

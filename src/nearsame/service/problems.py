@@ -32,7 +32,8 @@ _STATUSES: tuple[tuple[type[NearSameError], int], ...] = (
 _SAID = {
     404: "there is no document of this id in the index",
     503: "another process is writing to the index: nothing was written",
-    507: "the index cannot be written or read: the disk is full, its store cannot be reached, or it is damaged",
+    507: "the index cannot be written or read: the disk is full, its store cannot be reached or may only be read, or it"
+    " is damaged",
 }
 
 

@@ -166,7 +166,7 @@ class Routes:
         if isinstance(given, bodies.AddBatch):
             return _json({"results": results, "added": sum(document.added for document in results)})
         if results[0].status == "conflict":
-            detail = "the id is in the index with another text: nothing was changed"
+            detail = "the id is in the index with another text or other columns: nothing was changed"
             raise HttpProblem(409, "conflict", detail, hint="Set replace, or take another id.", id=results[0].id)
         return _json(results[0])
 
@@ -274,7 +274,7 @@ class Routes:
         return _json({"status": "ok"})
 
     async def readyz(self, request: Request) -> Response:
-        """Whether the index can be read and, unless read-only, written; needs no token."""
+        """Whether the index can be read and, unless read-only, changes are taken; needs no token."""
         service = self._service
         if service.writer is not None and not service.writer.works:
             raise HttpProblem(503, "stopping", "changes are not taken")

@@ -3,7 +3,8 @@
 1. Lines are dealt with in groups, as they come: what is there is answered before more is waited for.
 2. A line is measured before it is parsed. One that is wrong is answered in its place, and the others go on.
 3. A line that says `added` is durable. If the connection breaks, what was not answered may have been written.
-4. The time for a request is that of each group. The last line says that all went well, or why it did not.
+4. The time for a request is that of each group, and of the next line, however many bytes come before its end. The last
+   line says that all went well, or why it did not.
 """
 
 import asyncio
@@ -74,9 +75,10 @@ async def groups(request: Request, most_bytes: int, most_lines: int, seconds: fl
     cut, group, is_last = _Cut(most_bytes), list[Line](), False
     size = 0
     waiting: asyncio.Future[Any] | None = None
+    renew(request, seconds)
     try:
         while not is_last:
-            waiting = waiting or asyncio.ensure_future(_received(request, seconds))
+            waiting = waiting or asyncio.ensure_future(_received(request))
             if group and not (await asyncio.wait({waiting}, timeout=_PAUSE))[0]:
                 renew(request, seconds)
                 yield group
@@ -84,6 +86,7 @@ async def groups(request: Request, most_bytes: int, most_lines: int, seconds: fl
             piece, is_last = await waiting
             waiting = None
             for line in cut.lines(piece, is_last=is_last):
+                renew(request, seconds)
                 group.append(line)
                 size += len(line.text or b"")
                 if len(group) == most_lines or size >= _GROUP_BYTES:
@@ -193,9 +196,8 @@ async def _patiently(
         await asyncio.sleep(_AGAIN)
 
 
-async def _received(request: Request, seconds: float) -> tuple[bytes, bool]:
-    """(some bytes, whether they are the last)."""
-    renew(request, seconds)
+async def _received(request: Request) -> tuple[bytes, bool]:
+    """(some bytes, whether they are the last); only a line that is complete wins time."""
     message = await request.receive()
     if message["type"] == "http.disconnect":
         raise ClientDisconnect

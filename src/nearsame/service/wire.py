@@ -9,7 +9,7 @@ import http.client
 import json
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
 
@@ -19,12 +19,13 @@ from nearsame import errors
 from nearsame.errors import ConfigError, NearSameError, StoreBusyError, StoreError
 from nearsame.recipes.arguments import shown
 
-__all__ = ["Wire", "in_path", "in_query", "loaded"]
+__all__ = ["Wire", "dumped", "in_path", "in_query", "loaded"]
 
 _SCHEMES = {"http": http.client.HTTPConnection, "https": http.client.HTTPSConnection}
 _IDLE_SECONDS = 10.0  # the service closes connections that ask nothing for 15
 _PAUSE = 0.1  # seconds, before whoever is busy is asked again, if nothing else was said
 _BUSY = {429, 503}
+_LINES, _PIECE = "application/x-ndjson", 1 << 16
 
 
 class Wire:
@@ -59,8 +60,9 @@ class Wire:
         while True:
             with closing(self._sent(method, path, body, again=again)) as answer:
                 content = self._read(answer)
-            if answer.status < 400:
-                return loaded(content)
+            if answer.status // 100 == 2:
+                with self.understood():
+                    return _object(loaded(content))
             problem = _problem(content, answer.status)
             pause = _seconds(answer.headers.get("Retry-After"))
             if answer.status not in _BUSY or time.monotonic() + pause > deadline:
@@ -68,12 +70,19 @@ class Wire:
             time.sleep(pause)
 
     def lines(self, path: str) -> Iterator[bytes]:
-        """The lines of an answer, as they come."""
+        """The lines of an answer, as they come.
+
+        Raises:
+            NearSameError: It is refused, the service cannot be reached, or the answer ends before its end.
+        """
         with closing(self._sent("GET", path, None, again=True)) as answer:
             if answer.status >= 400:
                 raise _error(_problem(self._read(answer), answer.status), self.url)
+            if answer.status != 200 or answer.headers.get_content_type() != _LINES:
+                self.close()
+                raise self._another()
             try:
-                yield from answer
+                yield from _lines(answer)
             except (http.client.HTTPException, OSError) as error:
                 raise self._unreachable(error) from None
             finally:
@@ -84,13 +93,31 @@ class Wire:
         """Hang up."""
         self._connection.close()
 
+    @contextmanager
+    def understood(self) -> Iterator[None]:
+        """What is read of an answer: one that does not say it is not of a service.
+
+        Raises:
+            StoreError: It is such.
+        """
+        try:
+            yield
+        except NearSameError:
+            raise
+        except (AttributeError, IndexError, LookupError, TypeError, ValueError):
+            raise self._another() from None
+
+    def _another(self) -> StoreError:
+        message = f"{self.url} did not answer as a service of nearsame does"
+        return StoreError(message, hint="Check the address: a proxy, or another server, may stand there.")
+
     def _sent(self, method: str, path: str, body: Any, *, again: bool) -> http.client.HTTPResponse:
         if time.monotonic() - self._last_used > _IDLE_SECONDS:
             self.close()
         is_new = self._connection.sock is None
         headers = self._headers if body is None else {**self._headers, "Content-Type": "application/json"}
         try:
-            self._connection.request(method, f"{self._path}{path}", None if body is None else _dumped(body), headers)
+            self._connection.request(method, f"{self._path}{path}", None if body is None else dumped(body), headers)
             return self._connection.getresponse()
         except (http.client.HTTPException, OSError) as error:
             self.close()
@@ -112,6 +139,18 @@ class Wire:
             return StoreBusyError(f"{self.url} did not answer within {self._seconds:g} s", hint="Try again later.")
         why = getattr(error, "strerror", None) or str(error) or type(error).__name__
         return StoreError(f"{self.url} cannot be reached: {why}", hint="Check the address, and that the service runs.")
+
+
+def _lines(answer: http.client.HTTPResponse) -> Iterator[bytes]:
+    """The lines of an answer, to its end: reading by lines, the library takes a broken connection for the end."""
+    if answer.length is None and not answer.chunked:
+        raise http.client.HTTPException("its answer does not say where it ends")
+    rest = b""
+    while piece := answer.read1(_PIECE):
+        *lines, rest = (rest + piece).split(b"\n")
+        yield from (line + b"\n" for line in lines)
+    if rest or answer.length:
+        raise http.client.HTTPException("its answer broke off")
 
 
 def in_path(id: str) -> str:
@@ -140,7 +179,14 @@ def loaded(content: bytes) -> Any:
         return json.loads(content)
 
 
-def _dumped(body: Any) -> bytes:
+def _object(answer: Any) -> dict[str, Any]:
+    if not isinstance(answer, dict):
+        raise TypeError
+    return answer
+
+
+def dumped(body: Any) -> bytes:
+    """What is sent, as JSON."""
     try:
         return orjson.dumps(body)
     except TypeError:  # a text with half a surrogate pair: the service says what is wrong
@@ -152,7 +198,8 @@ def _problem(content: bytes, status: int) -> dict[str, Any]:
         given = orjson.loads(content)
     except orjson.JSONDecodeError:
         given = None
-    return given if isinstance(given, dict) and "code" in given else {"code": "", "detail": f"HTTP {status}"}
+    said = {"detail": f"HTTP {status}", **given} if isinstance(given, dict) else {}
+    return said if isinstance(said.get("code"), str) else {"code": "", "detail": f"HTTP {status}", "status": status}
 
 
 def _seconds(given: str | None) -> float:

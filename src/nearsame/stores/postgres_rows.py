@@ -54,6 +54,9 @@ BEGIN
     IF count > 1 THEN PERFORM setval(numbers, first + count - 1); END IF;
     PERFORM pg_advisory_unlock(lock_class, lock);
     RETURN first;
+EXCEPTION WHEN OTHERS THEN  -- the lock outlives the transaction
+    PERFORM pg_advisory_unlock(lock_class, lock);
+    RAISE;
 END $$;
 """
 INDEXES = """

@@ -34,6 +34,8 @@ _SETTINGS = {
     "tcp_keepalives_interval": "10",
     "tcp_keepalives_count": "3",
     "client_min_messages": "warning",
+    "standard_conforming_strings": "on",  # by these the driver writes what is sent as text
+    "array_nulls": "on",
 }
 _CONNECT_SECONDS = 10
 _FORM = "postgresql://USER:PASSWORD@HOST:PORT/DATABASE?schema=NAME"
@@ -216,6 +218,8 @@ class Session:
         try:
             if not connection.closed and connection.info.transaction_status:
                 connection.execute("ROLLBACK")
+            if not connection.closed:
+                connection.execute("SELECT pg_advisory_unlock_all()")  # `reserve` holds one that outlives a transaction
         except self._driver.Error:
             connection.close()
 

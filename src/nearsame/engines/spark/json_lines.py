@@ -14,6 +14,7 @@ from typing import Any
 import orjson
 
 from nearsame.engines.spark.plans import with_file
+from nearsame.engines.spark.verbs import Verbs
 
 __all__ = ["by_lines", "odd_lines"]
 
@@ -32,7 +33,8 @@ def odd_lines(lines: Any) -> dict[str | None, int]:
     suspect = reduce(or_, [~line.rlike(_BEGINS), ~line.rlike(_ENDS), line.rlike(_MAY_GO_ON), line.rlike(_MAY_BE_HALF)])
     looked_at = functions.when(suspect & ~line.rlike(r"\A\s*\z"), line.cast("binary"))
     found = with_file(lines, "nearsame_file").select("nearsame_file", _oddly(looked_at).alias("nearsame_odd"))
-    return {row[0]: row[1] for row in found.filter("nearsame_odd").groupBy("nearsame_file").count().collect()}
+    counts = Verbs.aggregated(found.filter("nearsame_odd"), ["nearsame_file"], ["count(1)"])
+    return {row[0]: row[1] for row in counts.collect()}
 
 
 def by_lines(lines: Any, frame: Any, unread: str) -> Any:

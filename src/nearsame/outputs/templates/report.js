@@ -139,7 +139,7 @@ const quality = all => edges.map((_, bin) => {
     },
   };
 });
-const told = share => share.least === null ? "unknown" : `${share.about === null ? "" : `${share.about.toFixed(2)} `}[${share.least.toFixed(2)}, ${share.most.toFixed(2)}]`;
+const told = share => share.least === null || share.most === null ? "unknown" : `${share.about === null ? "" : `${share.about.toFixed(2)} `}[${share.least.toFixed(2)}, ${share.most.toFixed(2)}]`;
 
 const judged = () => {
   if (!at("judging")) return;  // there are no texts to judge by
@@ -171,7 +171,7 @@ const drawn = curve => {
   const each = Math.max(1, Math.round(edges.length / 8));
   edges.forEach((least, bin) => { if (bin % each === 0) text({ x: x(bin), y: 228, "text-anchor": "middle" }, +cut(least)); });
   for (const name of ["precision", "recall"]) {
-    const known = curve.map((one, bin) => [bin, one[name]]).filter(([, share]) => share.least !== null);
+    const known = curve.map((one, bin) => [bin, one[name]]).filter(([, share]) => share.least !== null && share.most !== null);
     const band = [...known.map(([bin, share]) => `${x(bin)},${y(share.most)}`), ...known.reverse().map(([bin, share]) => `${x(bin)},${y(share.least)}`)];
     made.push(svg("polygon", { class: `band ${name}`, points: band.join(" ") }));
     made.push(svg("polyline", { class: `curve ${name}`, points: known.reverse().filter(([, share]) => share.about !== null).map(([bin, share]) => `${x(bin)},${y(share.about)}`).join(" ") }));
