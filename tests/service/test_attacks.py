@@ -269,6 +269,11 @@ def test_headers_are_bounded_in_number(shelf):
         many.sendall(HEALTH + b"a:\r\n" * 2000 + b"\r\n")
         assert ended(many)
         assert 1 == served.metric("nearsame_refused_total", code="headers")
+        with connected(served) as long:  # all of it at once, too
+            long.sendall(HEALTH + b"a: " + b"b" * 70_000 + b"\r\n\r\n")
+            assert ended(long)
+        usual.sendall(HEALTH + b"a: " + b"b" * 60_000 + b"\r\n\r\n")
+        assert usual.recv(1000).startswith(b"HTTP/1.1 200 ")
 
 
 def test_requests_sent_ahead_of_their_answers_are_bounded(shelf):

@@ -93,6 +93,7 @@ class _Connection(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
         self._reading = _Timer(self.loop, all_of_them.seconds, partial(all_of_them.close, self))
         self.since = self.loop.time()
         self._unread = 0  # bytes that came since the last ones of a body
+        self._header_bytes = 0  # of a request, as far as they are read
         self._begun: deque[Any] = deque()  # requests that are not answered, by httptools
 
     @property
@@ -120,13 +121,14 @@ class _Connection(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """One header; called by httptools alone."""
-        if len(self.headers) >= _HEADERS:
+        self._header_bytes += len(name) + len(value)
+        if len(self.headers) >= _HEADERS or self._header_bytes > _HEADER_BYTES:
             self._refuse("headers")
         super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
         """What came so far was headers; called by httptools alone."""
-        self._unread = 0
+        self._unread = self._header_bytes = 0
         if len(self.pipeline) >= _WAITING:
             self._refuse("pipeline")
         super().on_headers_complete()
