@@ -9,6 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import nearsame as ns
+from nearsame.engines.spark.confs import by_default
 from nearsame.engines.spark.reading import UNREAD, read
 
 _ROWS = [{"id": "a", "text": "one two"}, {"id": "b", "text": "three"}]
@@ -199,8 +200,9 @@ def test_what_folders_say_is_a_whole_number_or_a_text(spark, tmp_path, kind):
 
 def test_a_header_has_a_name_once(spark, tmp_path):
     """Spark would call the second one x3, in `kept/`, too."""
-    for header in ("id,text,x,x", "id,text,x,X", "id,text,TEXT", "id,text,text"):
-        (tmp_path / "a.csv").write_text(f"{header}\n1,a b,c,d\n")
+    headers = ["id,text,x,x", "id,text,x,X", "id,text,TEXT", "id,text,text"]
+    for header in (*headers, "\ufefftext,text", '\ufeff"text",id,"Text"'):
+        (tmp_path / "a.csv").write_text(f"{header}\n1,a b,c,d\n" if header != "id,text,text" else header)
         with pytest.raises(ns.ColumnError, match=r"a\.csv has the columns '.*', '.*', which Spark takes for one"):
             ns.dedup(str(tmp_path / "a.csv"), engine=ns.Spark(spark))
 
@@ -213,3 +215,35 @@ def test_ids_of_texts_are_paths(spark, tmp_path):
     found = ns.dedup(str(tmp_path), engine=ns.Spark(spark))
     assert [str(tmp_path / "a b.txt")] == [row.id for row in found.kept().collect()]
     assert sorted(str(tmp_path / name) for name in names[1:]) == sorted(row.id for row in found.removals.collect())
+
+
+def test_a_text_may_lie_in_a_folder_of_any_name(spark, tmp_path):
+    """Spark's reader of texts has a column `value`."""
+    (tmp_path / "value=1").mkdir()
+    (tmp_path / "value=1" / "a.txt").write_text("hello")
+    found = ns.dedup(str(tmp_path), engine=ns.Spark(spark)).kept().collect()
+    assert [("hello", 1)] == [(row.text, row.value) for row in found]
+
+
+def test_what_folders_say_is_of_one_type_in_all_files(spark, tmp_path):
+    """Also where Spark has to read them apart, as by the ends of their rows."""
+    for k, text in (("01", "id,text\n1,a\n"), ("2.50", "id,text\r\n2,b\r\n")):
+        (tmp_path / f"k={k}").mkdir()
+        (tmp_path / f"k={k}" / "a.csv").write_bytes(text.encode())
+    found = ns.dedup(str(tmp_path), engine=ns.Spark(spark)).kept().collect()
+    assert ["01", "2.50"] == sorted(row.k for row in found)
+    assert ["01", "2.50"] == sorted(ns.dedup(str(tmp_path)).kept().column("k").to_pylist())
+
+
+def test_a_setting_by_default_is_shared_by_who_needs_it(spark, setting):
+    """Two runs at once in a session; what somebody has set stays."""
+    name, own = "spark.sql.parquet.outputTimestampType", spark.conf.get("spark.sql.parquet.outputTimestampType")
+    with by_default(spark, name, "TIMESTAMP_MICROS"):
+        with by_default(spark, name, "TIMESTAMP_MICROS"):
+            pass
+        assert "TIMESTAMP_MICROS" == spark.conf.get(name)
+    assert own == spark.conf.get(name)
+    setting(name, "TIMESTAMP_MILLIS")
+    with by_default(spark, name, "TIMESTAMP_MICROS"):
+        assert "TIMESTAMP_MILLIS" == spark.conf.get(name)
+    assert "TIMESTAMP_MILLIS" == spark.conf.get(name)

@@ -1,5 +1,6 @@
 """Settings of a session of Spark that hold while something is planned, or by default while something is written."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from threading import Lock
@@ -8,6 +9,7 @@ from typing import Any
 __all__ = ["by_default", "setting"]
 
 _ONE_AT_A_TIME = Lock()
+_SHARED = Counter[tuple[int, str]]()  # blocks that have a setting of a session by default
 
 
 @contextmanager
@@ -26,12 +28,18 @@ def setting(session: Any, settings: Mapping[str, str]) -> Iterator[None]:
 
 @contextmanager
 def by_default(session: Any, name: str, value: str) -> Iterator[None]:
-    """A setting in the block, in which something may run, unless somebody has set it."""
-    own = session._jsparkSession.conf().getAll().contains(name)  # noqa: SLF001  (`conf.get` tells no default apart)
-    if not own:
-        session.conf.set(name, value)
+    """A setting in the block, in which something may run, unless somebody has set it; blocks at once share it."""
+    java = session._jsparkSession  # noqa: SLF001  (`conf.get` does not tell defaults apart)
+    key = id(java), name
+    with _ONE_AT_A_TIME:
+        shares = _SHARED[key] > 0 or not java.conf().getAll().contains(name)
+        if shares and not _SHARED[key]:
+            session.conf.set(name, value)
+        _SHARED[key] += shares
     try:
         yield
     finally:
-        if not own:
-            session.conf.unset(name)
+        with _ONE_AT_A_TIME:
+            _SHARED[key] -= shares
+            if shares and not _SHARED[key]:
+                session.conf.unset(name)

@@ -202,7 +202,7 @@ class HadoopFiles:
             ignored = 0
 
     def _first_row(self, place: Any) -> bytes:
-        """The first row of a file, and how it ends; nothing where it cannot be read, or has no end."""
+        """The first row of a file, and how it ends; nothing where it cannot be read, or is too long."""
         head = b""
         with suppress(SourceError), mishaps():
             stream = place.getFileSystem(self.conf).open(place)
@@ -214,7 +214,7 @@ class HadoopFiles:
                         return found[0]
             finally:
                 stream.close()
-        return b""
+        return head if len(head) < _LONGEST_HEADER else b""
 
     def _lacks_a_name(self, path: str, kind: str) -> bool:
         """Whether a column in the header of a file has no name, as the index of a frame of pandas."""
@@ -245,7 +245,9 @@ def is_hidden(name: str) -> bool:
 
 def _require_apart(row: bytes, kind: str, name: str) -> None:
     """See that a header has no name twice, whatever its capitals: Spark takes them for one, and gives them others."""
-    names = next(csv.reader(row.decode("utf-8", "replace").splitlines(keepends=True), delimiter=DELIMITERS[kind]), [])
+    names = next(
+        csv.reader(row.decode("utf-8-sig", "replace").splitlines(keepends=True), delimiter=DELIMITERS[kind]), []
+    )
     counts = Counter(name.lower() for name in names if name)
     twins = [name for name in names if counts[name.lower()] > 1]
     if twins:
@@ -259,5 +261,5 @@ def _named_by(line: str, kind: str) -> str:
         return line
     try:
         return repr(sorted(json.loads(line)))
-    except (ValueError, TypeError):  # a record that cannot be read names nothing
+    except (ValueError, TypeError, RecursionError):  # a record that cannot be read names nothing
         return ""

@@ -7,8 +7,6 @@
 """
 
 import json
-from functools import reduce
-from operator import or_
 from typing import Any
 
 import orjson
@@ -16,49 +14,55 @@ import orjson
 from nearsame.engines.spark.plans import with_file
 from nearsame.engines.spark.verbs import Verbs
 
-__all__ = ["by_lines", "odd_lines"]
+__all__ = ["LINE", "by_lines", "fields_of", "odd_lines"]
 
-_LINE = "value"  # the column of Spark's reader of texts
+LINE = "nearsame_line"  # the column that lines stand in: a name that no folder has
 _BOM = b"\xef\xbb\xbf"
-_BEGINS, _ENDS = r"\A\x{FEFF}?\s*\{", r"\}\s*\z"
-_MAY_GO_ON = r"\}\s*(?:[^,}\]\s]|,\s*\{|\}\s*\z)"  # what no line of one flat object has, outside of its strings
-_MAY_BE_HALF = r"\\u[dD][89a-fA-F]"
+_QUOTES = {"allowSingleQuotes": "false"}
+# What most lines are not: other than an object to their end, outside of strings and in them; escaped halves of pairs;
+# and what is not UTF-8, which Java shows so.
+_SUSPECT = r"\A(?!\x{FEFF}?\s*\{)|\}\s*\S|\\u[dD][89a-fA-F]|\x{FFFD}"
+_BLANK = r"\A\s*\z"
 
 
 def odd_lines(lines: Any) -> dict[str | None, int]:
     """How many such lines each file has; of a frame of lines, without files that have none."""
     from pyspark.sql import functions
 
-    line = functions.col(_LINE)
-    suspect = reduce(or_, [~line.rlike(_BEGINS), ~line.rlike(_ENDS), line.rlike(_MAY_GO_ON), line.rlike(_MAY_BE_HALF)])
-    looked_at = functions.when(suspect & ~line.rlike(r"\A\s*\z"), line.cast("binary"))
+    line = functions.col(LINE)
+    looked_at = functions.when(line.rlike(_SUSPECT) & ~line.rlike(_BLANK), line.cast("binary"))
     found = with_file(lines, "nearsame_file").select("nearsame_file", _oddly(looked_at).alias("nearsame_odd"))
     counts = Verbs.aggregated(found.filter("nearsame_odd"), ["nearsame_file"], ["count(1)"])
     return {row[0]: row[1] for row in counts.collect()}
 
 
-def by_lines(lines: Any, frame: Any, unread: str) -> Any:
-    """The same records as in a frame that Spark read from these lines, and in `unread` each line that has none."""
-    from pyspark.sql import functions
-    from pyspark.sql.types import ArrayType, StructType
+def fields_of(lines: Any) -> list[Any]:
+    """The columns of the records of lines that are fine: the others have no say in their types."""
+    session = lines.sparkSession
+    good = lines.filter(~_oddly(lines[LINE].cast("binary"))).select(LINE)
+    texts = getattr(good._jdf, "as")(session._jvm.org.apache.spark.sql.Encoders.STRING())  # noqa: SLF001  (without a way over Python)
+    reader = session._jsparkSession.read().option("columnNameOfCorruptRecord", "nearsame_unread")  # noqa: SLF001  (likewise)
+    schema = type(lines)(reader.options(_QUOTES).json(texts), session).schema
+    return [field for field in schema.fields if field.name != "nearsame_unread"]
 
-    names = [name for name in frame.columns if name != unread]
-    beside = [name for name in lines.columns if name != _LINE]
-    fields = [field for field in frame.schema.fields if field.name in names and field.name not in beside]
-    line = functions.regexp_replace(_LINE, r"\A\x{FEFF}", "")
-    good = functions.when(~_oddly(functions.col(_LINE).cast("binary")), line)
-    records = functions.from_json(good, ArrayType(StructType(fields)), {"allowSingleQuotes": "false"})
-    known = lines.filter(~functions.col(_LINE).rlike(r"\A\s*\z")).withColumn("nearsame_records", records)
+
+def by_lines(lines: Any, fields: list[Any], unread: str) -> Any:
+    """The records of lines, with these columns and those of their folders; in `unread` each line that has none."""
+    from pyspark.sql import functions
+    from pyspark.sql.types import ArrayType, StringType, StructField, StructType
+
+    beside = [name for name in lines.columns if name != LINE]
+    fields = fields or [StructField("text", StringType())]
+    line = functions.regexp_replace(LINE, r"\A\x{FEFF}", "")
+    good = functions.when(~_oddly(functions.col(LINE).cast("binary")), line)
+    records = functions.from_json(good, ArrayType(StructType(fields)), _QUOTES)
+    known = lines.filter(~functions.col(LINE).rlike(_BLANK)).withColumn("nearsame_records", records)
     each = known.withColumn("nearsame_record", functions.explode_outer("nearsame_records"))
     each = each.filter("nearsame_records is null or nearsame_record is not null")  # an empty list has no records
-    record = functions.col("nearsame_record")
-    columns = [functions.col(f"`{_spelt(name)}`") if name in beside else record[name].alias(name) for name in names]
-    no_record = functions.when(functions.col("nearsame_records").isNull(), functions.col(_LINE))
+    columns = [functions.col("nearsame_record")[field.name].alias(field.name) for field in fields]
+    columns += [functions.col("`" + name.replace("`", "``") + "`") for name in beside]
+    no_record = functions.when(functions.col("nearsame_records").isNull(), functions.col(LINE))
     return each.select(*columns, no_record.alias(unread))
-
-
-def _spelt(name: str) -> str:
-    return name.replace("`", "``")
 
 
 def _oddly(line: Any) -> Any:
@@ -68,15 +72,16 @@ def _oddly(line: Any) -> Any:
 
 
 def _is_odd(line: bytes | None) -> bool:
-    """Whether a line is no value of JSON, or one with half of a surrogate pair."""
+    """Whether a line is no record of JSON, nor a list of some, or has half of a surrogate pair."""
     if line is None:
         return False
     line = bytes(line).removeprefix(_BOM)
     try:
-        orjson.loads(line)
+        found = orjson.loads(line)
     except orjson.JSONDecodeError:
         try:
-            json.dumps(json.loads(line.decode()), ensure_ascii=False).encode()
+            found = json.loads(line.decode())
+            json.dumps(found, ensure_ascii=False).encode()
         except (ValueError, RecursionError):
             return True
-    return False
+    return not all(isinstance(one, dict) for one in (found if isinstance(found, list) else [found]))

@@ -16,11 +16,11 @@ import os
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import field, replace
 from typing import Any
 
 from nearsame.dataclass import dataclass
-from nearsame.engines.spark.confs import by_default
 from nearsame.engines.spark.files import AS_IT_IS, HadoopFiles, is_hidden, mishaps
 from nearsame.engines.spark.footers import Footers
 from nearsame.engines.spark.forms import (
@@ -35,7 +35,7 @@ from nearsame.engines.spark.forms import (
     kind_of,
     name_of,
 )
-from nearsame.engines.spark.json_lines import by_lines, odd_lines
+from nearsame.engines.spark.json_lines import LINE, by_lines, fields_of, odd_lines
 from nearsame.engines.spark.places import as_name, as_path, as_pattern, place_at
 from nearsame.engines.spark.plans import said_by_folders, twice_named, with_file
 from nearsame.errors import ColumnError, ConfigError, SourceError
@@ -50,9 +50,8 @@ _LOCAL = re.compile("^file:/+")
 # Of a text what `as_path` makes of its file, in SQL.
 _FILE = "replace(coalesce(nearsame_path, input_file_name()), '+', '%2B')"
 _PATH = f"regexp_replace(url_decode({_FILE}), '^file:/+', '/')"
-# Of what names of folders say: else `k=01` beside `k=2.50` is a number, and a date a moment.
-_AS_TEXTS = ("spark.sql.sources.partitionColumnTypeInference.enabled", "false")
-_KINDS = frozenset({"int", "bigint", "string"})
+_KINDS = frozenset({"int", "bigint", "string"})  # of what names of folders say: else `k=01` beside `k=2.50` is 1.0
+_TEXT = "nearsame_text"  # a name that no folder has
 _TABLE = re.compile(r"(?:\w+|`[^`]+`)(?:\.(?:\w+|`[^`]+`)){0,2}")  # catalog, schema and name, as SQL has them
 
 
@@ -124,7 +123,15 @@ def read(
     if broken and (strict or not (together or frames)):
         file, reason = broken[0]
         raise SourceError(f"{file} cannot be read: {reason}", hint="Repair the file, or leave it out.")
-    frames += [_loaded(session, form, paths, strict=strict) for form, paths in together.items()]
+    loaded = [_loaded(session, form, paths, strict=strict) for form, paths in together.items()]
+    kinds = [said_by_folders(given.frame) for given in loaded]
+    texts = frozenset(name for said in kinds for name, kind in said.items() if kind == "string")
+    frames += [  # what is a text in some files is one in all
+        given
+        if all(said[name] == "string" for name in texts & said.keys())
+        else _loaded(session, form, paths, strict=strict, texts=texts)
+        for given, said, (form, paths) in zip(loaded, kinds, together.items(), strict=True)
+    ]
     return [replace(frames[0], broken=tuple(broken)), *frames[1:]] if frames else frames
 
 
@@ -181,23 +188,14 @@ def _by_columns(form: Form, path: str, schemas: Footers) -> dict[Form, list[str]
     return forms
 
 
-def _loaded(session: Any, form: Form, paths: list[str], *, strict: bool) -> Given:
-    """What Spark reads of some paths; what names of folders say are whole numbers or texts, as on one machine."""
-    given = _loaded_as_guessed(session, form, paths, strict=strict)
-    said = said_by_folders(given.frame)
-    if set(said.values()) <= _KINDS:
-        return given
-    with by_default(session, *_AS_TEXTS):
-        given = _loaded_as_guessed(session, form, paths, strict=strict)
-    kinds = {name: kind if kind in _KINDS else "string" for name, kind in said.items()}
-    columns = ((f"`{name.replace('`', '``')}`", kinds.get(name)) for name in given.frame.columns)
-    named = [column if kind is None else f"cast({column} as {kind}) as {column}" for column, kind in columns]
-    return replace(given, frame=given.frame.selectExpr(*named))
-
-
-def _loaded_as_guessed(session: Any, form: Form, paths: list[str], *, strict: bool) -> Given:
+def _loaded(
+    session: Any, form: Form, paths: list[str], *, strict: bool, texts: AbstractSet[str] = frozenset()
+) -> Given:
+    """What Spark reads of some paths; what names of folders say of `texts` is none but these."""
     delimited = form.kind in DELIMITERS
-    reader = _reader(session, form, READERS[form.kind])
+    reader, name = _reader(session, form, READERS[form.kind]), as_name(paths[0])
+    if READERS[form.kind] == WHOLE:
+        return replace(_whole_files(session, reader, form, paths), roots=_roots(session, paths))
     if delimited:
         reader = reader.option("header", True).option("multiLine", True).option("escape", '"')
         reader = reader.option("sep", DELIMITERS[form.kind]).option("enforceSchema", form.is_checked or not form.alone)
@@ -205,37 +203,67 @@ def _loaded_as_guessed(session: Any, form: Form, paths: list[str], *, strict: bo
     if delimited or form.kind == "jsonl":
         reader = reader.option("mode", "FAILFAST" if strict else "PERMISSIVE")
         reader = reader if strict else reader.option("columnNameOfCorruptRecord", UNREAD)
-        reader = reader.option("allowSingleQuotes", False) if form.kind == "jsonl" else reader
-    if READERS[form.kind] == WHOLE:
-        return replace(_whole_files(session, reader, form, paths), roots=_roots(session, paths))
-    with mishaps(as_name(paths[0])):
-        frame = reader.option("wholetext", True).load(paths) if form.kind == "text" else reader.load(paths)
-        _require_one_home(frame, as_name(paths[0]))
+    if form.kind == "text":
+        reader = reader.schema(f"{_TEXT} string").option("wholetext", True)
+    with mishaps(name):
+        if form.kind == "jsonl":
+            lines = _with_folders(_reader(session, form, "text").schema(f"{LINE} string"), paths, texts)
+            odd = _odd_lines(lines, name, strict=strict)
+            if odd:
+                return Given(name, _by_lines(lines, name), ignored=form.ignored)
+            reader = reader.option("allowSingleQuotes", False)
+        frame = _with_folders(reader, paths, texts)
+        _require_one_home(twice_named(frame), name)
         if delimited and not strict and frame.columns:
             frame = reader.schema(frame.schema.add(UNREAD, "string")).load(paths)
         if form.kind == "jsonl" and set(frame.columns) <= {UNREAD}:  # without a record that names columns
             frame = reader.schema(f"text string, {UNREAD} string").load(paths)
-    if form.kind == "jsonl":
-        frame = _line_by_line(frame, _reader(session, form, "text").load(paths), as_name(paths[0]), strict=strict)
     if form.kind == "text":  # a file is a document, as on one machine
-        others = [f"`{name}`" for name in frame.columns if name != "value"]
+        others = [f"`{name}`" for name in frame.columns if name != _TEXT]
         named = with_file(frame, "nearsame_path")  # of which sources of the second version say nothing
-        frame = named.selectExpr(f"{_PATH} as id", "value as text", *others)
-    return Given(as_name(paths[0]), frame, delimited, form.ignored)
+        frame = named.selectExpr(f"{_PATH} as id", f"{_TEXT} as text", *others)
+    return Given(name, frame, delimited, form.ignored)
 
 
-def _line_by_line(frame: Any, lines: Any, name: str, *, strict: bool) -> Any:
-    """The same records, where Spark would lose something of some lines without those."""
+def _with_folders(reader: Any, paths: list[str], texts: AbstractSet[str]) -> Any:
+    """What a reader makes of paths; what names of folders say are whole numbers or texts, as on one machine."""
+    from pyspark.sql.types import StringType, StructField, StructType
+
+    frame = reader.load(paths)
+    said = said_by_folders(frame)
+    ours = next((name for name in said if name.lower().startswith("nearsame_")), None)
+    if ours is not None:
+        message = f"{as_name(paths[0])} has a folder {ours}=…: names that begin with nearsame_ are nearsame's own"
+        raise ColumnError(message, hint="Rename it.")
+    odd = {name for name, kind in said.items() if kind not in _KINDS or (name in texts and kind != "string")}
+    if not odd:
+        return frame
+    fields = [
+        StructField(field.name, StringType(), field.nullable) if field.name in odd else field
+        for field in frame.schema.fields
+    ]
+    return reader.schema(StructType(fields)).load(paths)
+
+
+def _odd_lines(lines: Any, name: str, *, strict: bool) -> bool:
+    """Whether there are lines of which Spark would lose something, or make something else."""
     odd = odd_lines(lines)
     if odd and strict:
         file = min(odd, key=str)
         what = f"{odd[file]:,} lines are no value of JSON, or have half of a surrogate pair"
         raise SourceError(f"{as_path(file) if file else name}: {what}", hint="Fix them, or leave out strict.")
-    return by_lines(lines, frame, UNREAD) if odd else frame
+    return bool(odd)
 
 
-def _require_one_home(frame: Any, name: str) -> None:
-    twice = twice_named(frame)
+def _by_lines(lines: Any, name: str) -> Any:
+    """The records of lines, without what Spark would make of some of them."""
+    fields = fields_of(lines)
+    said = {column.lower() for column in lines.columns}
+    _require_one_home([field.name for field in fields if field.name.lower() in said], name)
+    return by_lines(lines, fields, UNREAD)
+
+
+def _require_one_home(twice: list[str], name: str) -> None:
     if twice:
         message = f"{name}: column {twice[0]!r} stands in files, and names of their folders say it, too"
         hint = "Rename it in one of them; or run on one machine, where what the files say counts."
