@@ -164,9 +164,12 @@ def test_a_file_is_named_once(spark, tmp_path, ending):
     assert [] != read(spark, [one, other])
 
 
+@pytest.mark.parametrize("version", [1, 2])
 @pytest.mark.parametrize("kind", ["parquet", "jsonl", "csv"])
-def test_a_column_that_files_and_folders_say_is_refused(spark, tmp_path, kind):
+def test_a_column_that_files_and_folders_say_is_refused(spark, tmp_path, setting, kind, version):
     """On one machine what files say counts; Spark takes the folders', and another document would stay."""
+    if version == 2:
+        setting("spark.sql.sources.useV1SourceList", "")
     for year in (2001, 2002):
         (tmp_path / f"h/year={year}").mkdir(parents=True)
         frame = pd.DataFrame({"id": [f"{year}"], "text": ["a b"], "year": [4000 - year]})
@@ -181,9 +184,12 @@ def test_a_column_that_files_and_folders_say_is_refused(spark, tmp_path, kind):
         ns.dedup(str(tmp_path / "h"), engine=ns.Spark(spark))
 
 
+@pytest.mark.parametrize("version", [1, 2])
 @pytest.mark.parametrize("kind", ["parquet", "jsonl"])
-def test_what_folders_say_is_a_whole_number_or_a_text(spark, tmp_path, kind):
+def test_what_folders_say_is_a_whole_number_or_a_text(spark, tmp_path, setting, kind, version):
     """As on one machine: `01` beside `2.50` is not 1, and a date is what is written."""
+    if version == 2:
+        setting("spark.sql.sources.useV1SourceList", "")
     for k, day, n in (("01", "2024-01-01", 1), ("1", "2024-01-02", 2), ("2.50", "2024-01-03", 3)):
         home = tmp_path / f"h/k={k}/day={day}/n={n}"
         home.mkdir(parents=True)

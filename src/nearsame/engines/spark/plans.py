@@ -7,6 +7,7 @@
 """
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
 __all__ = ["changing", "is_tried_cheaply", "known_bytes", "roots", "said_by_folders", "twice_named", "with_file"]
@@ -41,23 +42,31 @@ def roots(frame: Any) -> list[str]:
 
 def twice_named(frame: Any) -> list[str]:
     """Columns that its files have, and that names of their folders say, too: Spark takes the folders'."""
-    twice = (files.overlappedPartCols().keys().toSeq() for files in _relations(frame))
-    return [str(name) for names in twice for name in _each(names)]
+    every = [(_lowered(said), _lowered(held)) for said, held in _schemas(frame)]
+    return [said[name] for said, held in every for name in said.keys() & held.keys()]
 
 
 def said_by_folders(frame: Any) -> dict[str, str]:
     """The types of the columns that names of folders say."""
-    fields = (field for files in _relations(frame) for field in _each(files.partitionSchema()))
+    fields = (field for said, _ in _schemas(frame) for field in _each(said))
     return {str(field.name()): str(field.dataType().simpleString()) for field in fields}
 
 
-def _relations(frame: Any) -> Iterator[Any]:
-    """The files that a frame is read from, as Spark's own sources have them."""
+def _schemas(frame: Any) -> Iterator[tuple[Any, Any]]:
+    """Of files that a frame is read from, as Spark's own sources have them: what folders say, and what is in them."""
+    from py4j.protocol import Py4JError
+
     for node in _nodes(frame._jdf.queryExecution().analyzed()):  # noqa: SLF001  (likewise)
-        if node.getClass().getSimpleName() == "LogicalRelation":
-            relation = node.relation()
-            if relation.getClass().getSimpleName() == "HadoopFsRelation":
-                yield relation
+        kind = node.getClass().getSimpleName()
+        if kind == "LogicalRelation" and node.relation().getClass().getSimpleName() == "HadoopFsRelation":
+            yield node.relation().partitionSchema(), node.relation().dataSchema()
+        elif kind == "DataSourceV2Relation":
+            with suppress(Py4JError):  # it is not made of files that Spark lists
+                yield node.table().fileIndex().partitionSchema(), node.table().dataSchema()
+
+
+def _lowered(schema: Any) -> dict[str, str]:
+    return {str(field.name()).lower(): str(field.name()) for field in _each(schema)}
 
 
 def known_bytes(frame: Any) -> int:
