@@ -1,7 +1,7 @@
 """Tables come into Spark whole, by the one way there is."""
 
 import re
-from datetime import datetime
+from datetime import date, datetime
 from types import SimpleNamespace
 
 import pyarrow as pa
@@ -66,3 +66,12 @@ def test_nanoseconds_are_an_error(spark):
     """As in a file of Parquet: they were cut without a word."""
     with pytest.raises(SourceError, match="memory cannot be taken to Spark: a time has nanoseconds"):
         taken(spark, pa.table({"t": pa.array([1_001], pa.timestamp("ns"))}), "memory")
+
+
+def test_what_is_deep_inside_comes_likewise(spark):
+    """Unsigned numbers, days and times in lists and records."""
+    inside = pa.struct([("n", pa.uint8()), ("days", pa.list_(pa.date64())), ("at", pa.timestamp("ns"))])
+    rows = [[{"n": 200, "days": [date(2024, 1, 1)], "at": datetime(2024, 1, 1)}], None]  # noqa: DTZ001  (it has none)
+    table = pa.table({"in": pa.array(rows, pa.list_(inside))})
+    found = taken(spark, table, "memory").toArrow()
+    assert rows == found.column("in").to_pylist()

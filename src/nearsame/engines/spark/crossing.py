@@ -47,7 +47,12 @@ def taken(session: Any, table: pa.Table, name: str) -> Any:
 
 
 def _type_of(kind: pa.DataType) -> pa.DataType:
-    """What values come as; of nanoseconds, which Spark has not, those that are whole microseconds."""
+    """What values come as, also deep inside; of nanoseconds, which Spark has not, those that are whole microseconds."""
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        make = pa.list_ if pa.types.is_list(kind) else pa.large_list
+        return make(kind.value_field.with_type(_type_of(kind.value_type)))
+    if pa.types.is_struct(kind):
+        return pa.struct([field.with_type(_type_of(field.type)) for field in kind])
     return pa.timestamp("us", kind.tz) if pa.types.is_timestamp(kind) else _TYPES.get(kind, kind)
 
 
