@@ -168,7 +168,7 @@ def verdict(error: Exception, otherwise: NearSameError) -> NearSameError:
     about = _about_a_file(error, whole)
     if about is not None:
         return about
-    if _RESULTS in whole:
+    if _RESULTS in whole or ("TaskResultLost" in whole and _takes_no_results()):
         limit = re.search(rf"{re.escape(_RESULTS)} \(([^)]+)\)", whole)
         size = f"={limit[1]}" if limit else ""
         message = f"Spark gave up: the results of its tasks are larger than {_RESULTS}{size}"
@@ -182,6 +182,15 @@ def verdict(error: Exception, otherwise: NearSameError) -> NearSameError:
         if any(sign in whole for sign in signs):
             return EngineError(f"Spark gave up: {cause_of(error)}", hint=hint)
     return otherwise
+
+
+def _takes_no_results() -> bool:
+    """Whether the limit on results is so low that a task which shuffles, whose result is not counted, loses its own."""
+    from pyspark import SparkContext
+
+    context: Any = SparkContext._active_spark_context  # noqa: SLF001  (there is no public word for it)
+    limit = None if context is None else context.getConf().get(_RESULTS, "1g")
+    return limit is not None and 0 < int(context._jvm.org.apache.spark.util.Utils.byteStringAsBytes(limit)) < 1 << 20  # noqa: SLF001  (Spark's own units)
 
 
 def _about_a_file(error: Exception, whole: str) -> NearSameError | None:
