@@ -8,7 +8,7 @@
 5. Hashes are int64 outside kernels; `unsigned` and `signed` reinterpret, never convert.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import accumulate
 from typing import Any, TypeVar
 
@@ -29,6 +29,7 @@ __all__ = [
     "Strings",
     "UInt64s",
     "broken_at",
+    "deeply",
     "distinct",
     "frozen",
     "held_bytes",
@@ -148,6 +149,20 @@ def not_utf8(texts: pa.Array) -> dict[int, int]:
         places = ((row, broken_at(value.as_py())) for row, value in enumerate(texts.view(kind)))
         return {row: at for row, at in places if at is not None}
     return {}
+
+
+def deeply(kind: pa.DataType, change: Callable[[pa.DataType], pa.DataType]) -> pa.DataType:
+    """The type with what a change makes of each type that is no list and no record, however deep it stands.
+
+    >>> deeply(pa.list_(pa.int8()), lambda _: pa.int64())
+    ListType(list<item: int64>)
+    """
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        make = pa.list_ if pa.types.is_list(kind) else pa.large_list
+        return make(kind.value_field.with_type(deeply(kind.value_type, change)))
+    if pa.types.is_struct(kind):
+        return pa.struct([field.with_type(deeply(field.type, change)) for field in kind])
+    return change(kind)
 
 
 def packed(texts: Sequence[bytes]) -> Strings:

@@ -15,6 +15,7 @@ from typing import Any
 from nearsame.dataclass import dataclass
 from nearsame.engines.spark.crossing import taken
 from nearsame.engines.spark.failures import require_running
+from nearsame.engines.spark.files import require_apart
 from nearsame.engines.spark.places import as_path
 from nearsame.engines.spark.plans import changing, with_file
 from nearsame.engines.spark.reading import UNREAD, Given, is_frame
@@ -226,11 +227,7 @@ def _said(number: int) -> str:
 
 def _require_names(names: Sequence[str], source: str) -> None:
     """Refuse names that Spark takes for one, and those that are ours."""
-    counts = Counter(name.lower() for name in names)
-    twins = [name for name in names if counts[name.lower()] > 1]
-    if twins:
-        message = f"{source} has the columns {', '.join(map(repr, twins))}, which Spark takes for one"
-        raise ColumnError(message, hint="Rename all but one of them.")
+    require_apart(names, source)
     variables = [name for name in names if "${" in name]
     if variables:
         message = f"{source} has a column {variables[0]!r}, in whose name Spark's SQL sees a variable"

@@ -10,6 +10,7 @@ import orjson
 import pyarrow as pa
 
 from nearsame import computing
+from nearsame.arrow import deeply
 from nearsame.errors import ConfigError, OutputError
 from nearsame.files.compressions import compressor
 from nearsame.files.inputs import Inputs
@@ -135,7 +136,7 @@ def _require_apart(names: list[str]) -> None:
 def _without_nanoseconds(batch: pa.RecordBatch) -> pa.RecordBatch:
     """Times that Python has; finer ones as texts, and no column of lists or records that has such."""
     for at, (name, column) in enumerate(zip(batch.schema.names, batch.columns, strict=True)):
-        kind = _coarser(column.type)
+        kind = deeply(column.type, _coarser)
         if kind != column.type:
             try:
                 plain = column.cast(kind)
@@ -146,17 +147,10 @@ def _without_nanoseconds(batch: pa.RecordBatch) -> pa.RecordBatch:
 
 
 def _coarser(kind: pa.DataType) -> pa.DataType:
-    """The type with microseconds for nanoseconds, also deep inside."""
+    """Microseconds for nanoseconds."""
     if pa.types.is_timestamp(kind) and kind.unit == "ns":
         return pa.timestamp("us", kind.tz)
-    if pa.types.is_time64(kind):
-        return pa.time64("us")
-    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
-        make = pa.list_ if pa.types.is_list(kind) else pa.large_list
-        return make(kind.value_field.with_type(_coarser(kind.value_type)))
-    if pa.types.is_struct(kind):
-        return pa.struct([field.with_type(_coarser(field.type)) for field in kind])
-    return kind
+    return pa.time64("us") if pa.types.is_time64(kind) else kind
 
 
 def _as_texts(times: pa.Array, name: str) -> pa.Array:

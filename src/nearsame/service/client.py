@@ -8,9 +8,10 @@
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack, get_type_hints, overload
+from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack, cast, get_type_hints, overload
 
 import orjson
 
@@ -363,5 +364,10 @@ def _added(found: Mapping[str, Any], *, matches: bool) -> Added:
 
 def _made(kind: type[_Kind], found: Mapping[str, Any], **changed: Any) -> _Kind:
     """What an answer says of a kind; a newer service may say more."""
-    known = get_type_hints(kind)
+    known = _names(cast("Any", kind))
     return kind(**{name: value for name, value in {**found, **changed}.items() if name in known})
+
+
+@cache
+def _names(kind: Any) -> frozenset[str]:
+    return frozenset(get_type_hints(kind))

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.json
 
 from nearsame import computing
+from nearsame.arrow import deeply
 from nearsame.errors import ConfigError, SourceError
 from nearsame.schemas import VECTORS
 from nearsame.sources.base import NOT_UTF8
@@ -181,19 +182,13 @@ def _read(data: bytes, schema: pa.Schema | None = None) -> pa.Table:
 def _with_texts(data: bytes) -> pa.Table:
     """All lines, with strings as they stand: pyarrow takes those that look like times for times."""
     table = _read(data)
-    plain = pa.schema([(field.name, _untimed(field.type)) for field in table.schema])
+    plain = pa.schema([(field.name, deeply(field.type, _untimed)) for field in table.schema])
     return table if plain.equals(table.schema) else _read(data, plain)
 
 
 def _untimed(kind: pa.DataType) -> pa.DataType:
-    """The type with strings for times, also deep inside."""
-    if pa.types.is_temporal(kind):
-        return pa.string()
-    if pa.types.is_list(kind):
-        return pa.list_(_untimed(kind.value_type))
-    if pa.types.is_struct(kind):
-        return pa.struct([(kind.field(at).name, _untimed(kind.field(at).type)) for at in range(kind.num_fields)])
-    return kind
+    """Strings for times."""
+    return pa.string() if pa.types.is_temporal(kind) else kind
 
 
 def _with_whole_numbers(table: pa.Table, data: bytes) -> pa.Table:

@@ -9,6 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from nearsame import computing
+from nearsame.arrow import deeply
 from nearsame.errors import ColumnError, SourceError
 from nearsame.files.systems import mishaps
 from nearsame.sources.base import Annotations, TextChange
@@ -76,23 +77,19 @@ def told(tables: Iterator[_T], name: str) -> Iterator[_T]:
 
 def without_views(table: pa.Table) -> pa.Table:
     """The same values with string views (polars gives them) as plain strings, which every kernel knows."""
-    schema = pa.schema([field.with_type(_plain(field.type)) for field in table.schema], table.schema.metadata)
+    schema = pa.schema([field.with_type(deeply(field.type, _plain)) for field in table.schema], table.schema.metadata)
     return table if schema == table.schema else table.cast(schema)
 
 
 def _plain(kind: pa.DataType) -> pa.DataType:
+    """What kernels know for views."""
     if pa.types.is_string_view(kind):
         return pa.large_string()
     if pa.types.is_binary_view(kind):
         return pa.large_binary()
-    if pa.types.is_dictionary(kind):
-        return pa.dictionary(kind.index_type, _plain(kind.value_type), kind.ordered)
-    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
-        make = pa.list_ if pa.types.is_list(kind) else pa.large_list
-        return make(kind.value_field.with_type(_plain(kind.value_type)))
-    if pa.types.is_struct(kind):
-        return pa.struct([field.with_type(_plain(field.type)) for field in kind])
-    return kind
+    return (
+        pa.dictionary(kind.index_type, _plain(kind.value_type), kind.ordered) if pa.types.is_dictionary(kind) else kind
+    )
 
 
 def _as_bytes(kind: pa.DataType) -> pa.DataType:  # noqa: PLR0911  (a table)

@@ -10,6 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from nearsame.arrow import deeply
 from nearsame.engines.spark.confs import setting
 from nearsame.errors import EngineError, SourceError
 
@@ -34,7 +35,7 @@ def taken(session: Any, table: pa.Table, name: str) -> Any:
     """
     from pyspark.errors import PySparkException
 
-    known = [column.with_type(_type_of(column.type)) for column in table.schema]
+    known = [column.with_type(deeply(column.type, _type_of)) for column in table.schema]
     try:
         with setting(session, _WITHOUT_ZONE):
             return frame_of(session, table.cast(pa.schema(known)))
@@ -47,12 +48,7 @@ def taken(session: Any, table: pa.Table, name: str) -> Any:
 
 
 def _type_of(kind: pa.DataType) -> pa.DataType:
-    """What values come as, also deep inside; of nanoseconds, which Spark has not, those that are whole microseconds."""
-    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
-        make = pa.list_ if pa.types.is_list(kind) else pa.large_list
-        return make(kind.value_field.with_type(_type_of(kind.value_type)))
-    if pa.types.is_struct(kind):
-        return pa.struct([field.with_type(_type_of(field.type)) for field in kind])
+    """What values come as; of nanoseconds, which Spark has not, those that are whole microseconds."""
     return pa.timestamp("us", kind.tz) if pa.types.is_timestamp(kind) else _TYPES.get(kind, kind)
 
 

@@ -189,8 +189,10 @@ def _takes_no_results() -> bool:
     from pyspark import SparkContext
 
     context: Any = SparkContext._active_spark_context  # noqa: SLF001  (there is no public word for it)
-    limit = None if context is None else context.getConf().get(_RESULTS, "1g")
-    return limit is not None and 0 < int(context._jvm.org.apache.spark.util.Utils.byteStringAsBytes(limit)) < 1 << 20  # noqa: SLF001  (Spark's own units)
+    if context is None:
+        return False
+    utils = context._jvm.org.apache.spark.util.Utils  # noqa: SLF001  (there is no public word for it)
+    return 0 < int(utils.byteStringAsBytes(context.getConf().get(_RESULTS, "1g"))) < 1 << 20
 
 
 def _about_a_file(error: Exception, whole: str) -> NearSameError | None:

@@ -8,7 +8,7 @@ import csv
 import json
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -22,7 +22,7 @@ from nearsame.files.compressions import COMPRESSIONS, MOST_MAGIC, begins_as
 from nearsame.files.formats import WHOLE
 from nearsame.files.refused import require_no_table
 
-__all__ = ["AS_IT_IS", "HadoopFiles", "is_hidden", "mishaps"]
+__all__ = ["AS_IT_IS", "HadoopFiles", "is_hidden", "mishaps", "require_apart"]
 
 AS_IT_IS = Footers({}, ())
 # How the first row of CSV ends, behind cells in quotes. A header is short, and each byte of it goes through py4j.
@@ -185,7 +185,7 @@ class HadoopFiles:
         with ThreadPoolExecutor(AT_A_TIME) as pool:
             rows = list(pool.map(self._first_row, (file.path for file in every)))
         for file, row in zip(every, rows, strict=True):
-            _require_apart(row, form.kind, as_name(str(file.path.toString())))
+            require_apart(_header(row, form.kind), as_name(str(file.path.toString())))
         found = [row[len(row.rstrip(b"\r\n")) :].decode() for row in rows]
         ends = [end if end.endswith("\n") else "" for end in found]
         known = [end for end in ends if end] or [""]
@@ -243,16 +243,23 @@ def is_hidden(name: str) -> bool:
     return name.startswith(".") or (name.startswith("_") and "=" not in name)
 
 
-def _require_apart(row: bytes, kind: str, name: str) -> None:
-    """See that a header has no name twice, whatever its capitals: Spark takes them for one, and gives them others."""
-    names = next(
-        csv.reader(row.decode("utf-8-sig", "replace").splitlines(keepends=True), delimiter=DELIMITERS[kind]), []
-    )
-    counts = Counter(name.lower() for name in names if name)
+def require_apart(names: Sequence[str], source: str) -> None:
+    """Refuse names that Spark takes for one.
+
+    Raises:
+        ColumnError: There are such.
+    """
+    counts = Counter(name.lower() for name in names)
     twins = [name for name in names if counts[name.lower()] > 1]
     if twins:
-        message = f"{name} has the columns {', '.join(map(repr, twins))}, which Spark takes for one"
+        message = f"{source} has the columns {', '.join(map(repr, twins))}, which Spark takes for one"
         raise ColumnError(message, hint="Rename all but one of them.")
+
+
+def _header(row: bytes, kind: str) -> list[str]:
+    """The names in a header; what has none gets one by Spark."""
+    lines = row.decode("utf-8-sig", "replace").splitlines(keepends=True)
+    return [name for name in next(csv.reader(lines, delimiter=DELIMITERS[kind]), []) if name]
 
 
 def _named_by(line: str, kind: str) -> str:
