@@ -87,9 +87,9 @@ def _plain(kind: pa.DataType) -> pa.DataType:
         return pa.large_string()
     if pa.types.is_binary_view(kind):
         return pa.large_binary()
-    return (
-        pa.dictionary(kind.index_type, _plain(kind.value_type), kind.ordered) if pa.types.is_dictionary(kind) else kind
-    )
+    if pa.types.is_dictionary(kind):
+        return pa.dictionary(kind.index_type, deeply(kind.value_type, _plain), kind.ordered)
+    return kind
 
 
 def _as_bytes(kind: pa.DataType) -> pa.DataType:  # noqa: PLR0911  (a table)
