@@ -24,7 +24,7 @@ ATTACKS = [
     '"><img src=x onerror=alert(1)>',
     "' autofocus onfocus=alert(1) x='",
     "</textarea></title></style><svg onload=alert(1)>",
-    "{{ 7 * 191 }}{% raw %}${7*191}<%= 7*191 %>#{7*191}",
+    "{{ 7919 * 104729 }}{% raw %}${7919*104729}<%= 7919*104729 %>#{7919*104729}",
     "<iframe srcdoc='<script>alert(1)</script>'></iframe><base href=http://evil.example/>",
     "<a href='javascript:alert(1)'>click</a><meta http-equiv=refresh content='0;url=http://evil.example/'>",
     "&lt;b&gt;&#x3c;script&#x3e;alert(1)&#x3c;/script&#x3e;",
@@ -216,7 +216,7 @@ def check_harmless(page):
         "[...document.querySelectorAll('[href],[action],[src]')].map(e => e.href || e.action || e.src)"
     )
     assert [] == [each for each in addresses if not each.startswith("http://127.0.0.1")]
-    assert "1337" not in page.content()
+    assert str(7919 * 104729) not in page.content()  # a number that no request id has by chance
 
 
 def test_the_policy_stops_what_would_be_injected(served, page):
