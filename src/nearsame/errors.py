@@ -11,6 +11,7 @@
     ├── EngineError          (RuntimeError)  what runs the stages has given up
     ├── StoreError           (OSError)       what holds an index cannot be used
     │   ├── StoreBusyError   (TimeoutError)  another process has been writing to it for too long
+    │   ├── InterruptedChangeError           whether a change was stored is not known
     │   └── StoreDamagedError                what is stored is not what was written
     ├── IndexMismatchError   (ValueError)    an index was made with another recipe
     ├── UnknownIdError       (LookupError)   no document of an index has this id
@@ -36,6 +37,7 @@ __all__ = [
     "ConfigError",
     "EngineError",
     "IndexMismatchError",
+    "InterruptedChangeError",
     "MissingExtraError",
     "NearSameError",
     "OutputError",
@@ -140,6 +142,12 @@ class StoreBusyError(StoreError, TimeoutError):
     """Another process has been writing to an index for too long."""
 
     code = "store-busy"
+
+
+class InterruptedChangeError(StoreError):
+    """Whether a change of an index was stored is not known: it is there whole, or not at all."""
+
+    code = "interrupted"
 
 
 class StoreDamagedError(StoreError):

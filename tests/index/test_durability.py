@@ -8,11 +8,13 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
 
 import nearsame as ns
+from nearsame.stores import open_store
 from tests.cli.commands import run
 from tests.index.disks import fill, small_disk
 
@@ -138,16 +140,93 @@ def test_an_index_can_be_read_where_nothing_can_be_written(tmp_path):
 
 def test_an_index_of_another_user_can_be_read():
     """In a folder where this one may not write, SQLite says something else than on a disk that is read only."""
-    user = os.geteuid()
     with tempfile.TemporaryDirectory() as home:
         place = Path(home, "seen.ns")
         ns.Index.create(place, source=[{"id": "a", "text": TEXT}]).close()
-        Path(home).chmod(0o555)
-        os.seteuid(65534 if user == 0 else user)  # nobody
-        try:
+        with as_nobody(home):
             assert not os.access(home, os.W_OK, effective_ids=True)
             with ns.Index.open(place, read_only=True) as index:
                 assert ["a"] == [match.id for match in index.query(TEXT)]
-        finally:
-            os.seteuid(user)
-            Path(home).chmod(0o755)
+
+
+@contextmanager
+def as_nobody(home):
+    """A user who may not write to a folder."""
+    user = os.geteuid()
+    Path(home).chmod(0o555)
+    os.seteuid(65534 if user == 0 else user)
+    try:
+        yield
+    finally:
+        os.seteuid(user)
+        Path(home).chmod(0o755)
+
+
+def add_elsewhere(place, id):
+    """In a process of its own, as SQLite shares locks within one."""
+    code = """if True:
+        import sys, nearsame as ns
+        with ns.Index.open(sys.argv[1]) as writer:
+            writer.add({"id": sys.argv[2], "text": "x"})
+    """
+    subprocess.run([sys.executable, "-c", code, str(place), id], check=True)
+
+
+def test_who_may_not_write_sees_what_others_write():
+    """There SQLite can have no lock and no log, and is told that nobody writes: which is seen to, each time."""
+    with tempfile.TemporaryDirectory() as home:
+        place = Path(home, "seen.ns")
+        ns.Index.create(place, source=[{"id": "a", "text": TEXT}]).close()
+        with as_nobody(home):
+            index = ns.Index.open(place, read_only=True)
+        with index:
+            assert ["a"] == list(index.ids())
+            add_elsewhere(place, "b")
+            with as_nobody(home):
+                assert ["a", "b"] == list(index.ids())
+            add_elsewhere(place, "c")
+            assert ["a", "b", "c"] == list(index.ids())
+            add_elsewhere(place, "d")
+            assert ["a", "b", "c", "d"] == list(index.ids())
+
+
+def test_no_answer_is_made_of_a_file_that_was_written_to_meanwhile():
+    """Where no lock keeps the writer's pages apart from those that were read before."""
+    with tempfile.TemporaryDirectory() as home:
+        place = Path(home, "seen.ns")
+        ns.Index.create(place, source=[{"id": "a", "text": TEXT}]).close()
+        with as_nobody(home):
+            store = open_store(place, read_only=True)
+        with closing(store), pytest.raises(ns.StoreBusyError, match="was written to"), store.reading():
+            add_elsewhere(place, "b")
+
+
+def test_a_log_is_part_of_an_index_by_whatever_name():
+    """A link has none of its own; without the log acknowledged documents would be missing."""
+    with tempfile.TemporaryDirectory() as home, tempfile.TemporaryDirectory() as links:
+        Path(links).chmod(0o755)
+        place, copy, link = Path(home, "seen.ns"), Path(home, "copy.ns"), Path(links, "link.ns")
+        ns.Index.create(place, source=[{"id": "a", "text": TEXT}]).close()
+        with ns.Index.open(place) as writer:
+            writer.add([{"id": "b", "text": f"{TEXT} and more"}])
+            for ending in ("", "-wal"):
+                shutil.copy(f"{place}{ending}", f"{copy}{ending}")
+        link.symlink_to(copy)
+        with as_nobody(home):
+            for path in (copy, link):
+                with pytest.raises(ns.StoreError):
+                    ns.Index.open(path, read_only=True)
+
+
+def test_a_file_is_whole_when_its_writer_has_closed_it(tmp_path):
+    """Also beside somebody who reads, and cannot write the log back."""
+    place = tmp_path / "seen.ns"
+    ns.Index.create(place, source=[{"id": "a", "text": TEXT}]).close()
+    writer = ns.Index.open(place)
+    with ns.Index.open(place, read_only=True) as reader:
+        writer.add([{"id": "b", "text": f"{TEXT} and more"}])
+        assert ["a", "b"] == list(reader.ids())
+        writer.close()
+    shutil.copy(place, tmp_path / "copy.ns")
+    with ns.Index.open(tmp_path / "copy.ns") as index:
+        assert ["a", "b"] == list(index.ids())

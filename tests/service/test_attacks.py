@@ -23,8 +23,10 @@ import nearsame as ns
 from nearsame.errors import ConfigError
 from nearsame.index import documents
 from nearsame.service import connections, lookups, receiving
+from nearsame.service.limits import Limits
 from nearsame.service.metrics import Metrics
 from nearsame.service.problems import HttpProblem
+from nearsame.service.settings import Settings
 from nearsame.service.workers import WorkerProcesses
 from nearsame.stages.pairs.passages import shared_passages
 from tests.patience import PATIENCE, eventually
@@ -429,3 +431,45 @@ def test_an_address_that_is_none_is_answered(tmp_path, place):
         )
         assert 403 == asked.status_code
         assert not [event for event in served.events() if event.get("level") == "error"]
+
+
+UPGRADE = b"Connection: Upgrade, HTTP2-Settings\r\nUpgrade: %s\r\nHTTP2-Settings: AAMAAABk\r\n"
+LENGTH, CHUNKS = b"Content-Length: 11\r\n\r\nhallo world", b"Transfer-Encoding: chunked\r\n\r\n"
+CHUNKS += b"5\r\nhallo\r\n6\r\n world\r\n0\r\n\r\n"
+
+
+@pytest.mark.parametrize("cut", [1, 7, 1 << 20])
+@pytest.mark.parametrize("protocol", [b"h2c", b"websocket", b"foo/2"])
+def test_a_request_for_another_protocol_is_answered_as_without(shelf, protocol, cut):
+    """Java's client asks for HTTP/2 with its first request: its body is no other protocol's, and nothing is lost."""
+    asks = UPGRADE % protocol
+    post = b"POST /documents?id=%s HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\n"
+    plain = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n"
+    last = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+    sent = (
+        post % b"a" + asks + LENGTH + plain + asks + b"\r\n" + post % b"b" + asks + CHUNKS + post % b"c" + LENGTH + last
+    )
+    with running(shelf.open, timeout=PATIENCE) as served:
+        with socket.create_connection(("127.0.0.1", urlsplit(served.url).port), PATIENCE) as client:
+            for start in range(0, len(sent), cut):
+                client.sendall(sent[start : start + cut])
+            answers = b"".join(iter(lambda: client.recv(1 << 16), b""))
+        assert 5 == answers.count(b"HTTP/1.1 200 OK")
+        assert dict.fromkeys("abc", "hallo world") == {id: one["text"] for id, one in shelf.documents.items()}
+
+
+@pytest.mark.parametrize("kind", ["text/plain", "application/x-ndjson"])
+def test_a_body_of_another_length_than_it_says_is_refused(kind):
+    """Whatever takes bytes away: what is left of a document is none."""
+
+    async def taken(scope, receive, send):
+        while (await receive()).get("more_body"):
+            pass
+
+    async def received():
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    headers = [(b"content-type", kind.encode()), (b"content-length", b"11")]
+    scope = {"type": "http", "path": "/documents", "raw_path": b"/documents", "query_string": b"", "headers": headers}
+    with pytest.raises(HttpProblem, match="0 bytes, not 11"):
+        asyncio.run(Limits(taken, Settings(), Metrics())(scope, received, None))

@@ -15,7 +15,7 @@ import pytest
 
 import nearsame as ns
 from nearsame.service.client import ELSEWHERE
-from tests.patience import PATIENCE
+from tests.patience import PATIENCE, eventually
 from tests.service.fakes import Shelf
 from tests.service.running import running
 
@@ -174,6 +174,39 @@ def test_a_connection_that_was_closed_meanwhile_is_made_again(tmp_path):
         assert [] == client.query("a")
         client._wire._connection.sock.shutdown(2)
         assert [] == client.query("a")
+
+
+def test_a_change_is_sent_once():
+    """Over a connection that the service has closed meanwhile it is not sent at all; one in doubt is not sent again."""
+    added = b'{"results": [{"id": "a", "status": "added", "matches": [], "added": true, "complete": true}]}'
+    doubt = b'{"code": "interrupted", "detail": "in doubt", "status": 503}'
+    answers = [
+        b"HTTP/1.1 %s\r\nContent-Length: %d\r\n\r\n%s" % (status, len(body), body)
+        for status, body in [(b"200 OK", added), (b"503 Oh", doubt), (b"200 OK", added)]
+    ]
+    server, url = spoken(answers)
+    with server, ns.Client(url) as client:
+        client._columns = ()
+        assert ["added"] == [one.status for one in client.add([{"id": "a", "text": "b"}])]
+        eventually(client._wire._is_closed_there)
+        with pytest.raises(ns.InterruptedChangeError, match="in doubt"):
+            client.add([{"id": "a", "text": "b"}])
+        eventually(client._wire._is_closed_there)
+        assert ["added"] == [one.status for one in client.add([{"id": "a", "text": "b"}])]
+
+
+@pytest.mark.parametrize("id", ["a/../b", "x/duplicates", "https://example.org/x?y=1#z", "..", "a b+c%2F", "é\u0301"])
+def test_a_document_is_asked_for_by_what_no_proxy_changes(tmp_path, id):
+    """An id stands behind the question mark: paths are decoded, and made simpler, on their way."""
+    shelf = Shelf()
+    shelf.documents = {other: {"id": other, "text": "x"} for other in (id, "b", "x")}
+    with running(shelf.open) as served, ns.Client(served.url) as client:
+        assert id == client.get(id).id
+        client.duplicates(id)
+        assert 1 == client.remove(id)
+        assert {"b", "x"} - {id} == set(shelf.documents)
+        asked = [event["route"] for event in served.events("request", 3)]
+        assert ["/by-id", "/by-id/duplicates", "/by-id"] == asked
 
 
 def test_the_client_needs_nothing_of_the_service(tmp_path):

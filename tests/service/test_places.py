@@ -1,5 +1,6 @@
 """The service around a real index, on SQLite and on PostgreSQL."""
 
+import shutil
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -72,3 +73,16 @@ def test_a_document_lives_on_every_store(served):
     assert 200 == client.delete("/documents/a%2F1").status_code
     assert 404 == client.get("/documents/a%2F1").status_code
     assert text == client.get("/documents/b%202").json()["text"]
+
+
+def test_a_file_is_whole_when_its_service_has_ended(tmp_path):
+    """Without its log: readers, who cannot write it back, are not the last to close it."""
+    place = tmp_path / "seen.ns"
+    Index.create(place, method=MinHash(shingle_size=1), store="text").close()
+    with running(lambda *, read_only: Index.open(place, read_only=read_only), timeout=PATIENCE) as served:
+        served.client.post("/documents", json={"id": "a", "text": " ".join(WORDS)})
+        assert 1 == served.client.get("/stats").json()["documents"]
+    assert ["seen.ns"] == [path.name for path in tmp_path.iterdir()]
+    shutil.copy(place, tmp_path / "copy.ns")
+    with Index.open(tmp_path / "copy.ns") as index:
+        assert ["a"] == list(index.ids())

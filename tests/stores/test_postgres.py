@@ -2,7 +2,6 @@
 
 import os
 import random
-import string
 import subprocess
 import sys
 import threading
@@ -12,7 +11,7 @@ import numpy as np
 import pytest
 
 import nearsame as ns
-from nearsame.errors import ConfigError, MissingExtraError, StoreBusyError, StoreError
+from nearsame.errors import ConfigError, InterruptedChangeError, MissingExtraError, StoreBusyError, StoreError
 from nearsame.installation import install_command
 from nearsame.stores import create_store, open_store
 from nearsame.stores.base import Row
@@ -240,10 +239,52 @@ def test_a_lost_connection_breaks_one_transaction_only(postgres, postgres_url):
     """What it did is undone; the next connects anew."""
     with closing(make(postgres_url)) as store:
         add(store, "a")
-        with pytest.raises(StoreError, match="not known") as raised:
+        with pytest.raises(InterruptedChangeError, match="not known") as raised:
             add_and_cut(store, postgres)
         assert postgres.password not in raised.value.message
         assert ["a"] == ids(store)
+
+
+def test_a_server_that_vanishes_is_missed_and_no_role_has_a_time_for_statements(postgres_url):
+    """Both ends ask for signs of life; a change waits for others as long as it was told to."""
+    make(postgres_url).close()
+    with closing(open_store(f"{postgres_url}&options=-c%20statement_timeout%3D7s&keepalives_idle=99")) as store:
+        session = store._session
+        assert ("0",) == session.run("SELECT current_setting('statement_timeout')")[0]
+        told = session.connection.info.get_parameters()
+        wanted = {"keepalives_idle": "99", "keepalives_interval": "10", "tcp_user_timeout": "50000"}
+        assert wanted == {name: told[name] for name in wanted}
+
+
+def test_a_database_that_has_not_all_characters_is_refused(postgres, postgres_url):
+    """Before anything is in it that could not be looked up again."""
+    name = f"latin{os.getpid()}"
+    postgres.sql(f"CREATE DATABASE {name} ENCODING 'LATIN1' TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C'")
+    try:
+        with pytest.raises(ConfigError, match="a database of LATIN1"):
+            make(postgres_url.replace("/postgres?", f"/{name}?"))
+    finally:
+        postgres.sql(f"DROP DATABASE {name}")
+
+
+def test_an_id_that_cannot_be_looked_up_is_alone_in_that(postgres_url):
+    """It is wrong with one document, not with the store: so a service goes on with the next line."""
+    letters = [chr(code) for code in range(0x4E00, 0x9F00)]
+    long = "".join(random.Random(1).sample(letters, 1000))
+    with closing(make(postgres_url)) as store:
+        with pytest.raises(ConfigError, match="an id is longer"):
+            add(store, long)
+        add(store, long[:800])
+        assert [long[:800]] == ids(store)
+
+
+def test_a_pooler_by_transactions_is_named(postgres_url):
+    """It gives the connection to others, who have prepared statements of the same names."""
+    with closing(make(postgres_url)) as store:
+        store._session.run("PREPARE twice AS SELECT 1")
+        with pytest.raises(StoreError) as raised:
+            store._session.run("PREPARE twice AS SELECT 1")
+        assert "session" in raised.value.hint
 
 
 def test_a_connection_that_was_lost_in_between_is_made_anew(postgres, postgres_url):
@@ -311,15 +352,6 @@ def test_what_is_not_an_indexs_is_left_alone(postgres, postgres_url, made):
         with pytest.raises(StoreError, match="that is not an index's"):
             create_store(postgres_url, SETTINGS, overwrite=overwrite)
     postgres.sql(f"DROP {made.split(' RETURNS')[0].split(' (')[0].format(schema)}")
-
-
-def test_an_id_that_no_key_holds_is_told_of(postgres_url):
-    """In words about ids."""
-    with closing(make(postgres_url)) as store:
-        with pytest.raises(StoreError, match="an id is longer than PostgreSQL can look up"):
-            add(store, "".join(random.Random(1).choices(string.ascii_letters, k=4000)))
-        add(store, "a" * 2000)
-        assert ["a" * 2000] == ids(store)
 
 
 def test_a_plus_in_an_address_is_a_plus():

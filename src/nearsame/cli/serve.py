@@ -63,6 +63,7 @@ class _Count(click.ParamType[int]):
 
 
 _COUNT = _Count()
+_LOCK_SECONDS = 30.0  # for another process that writes to the index
 _listening = options.section(
     "Listening",
     spec("--host", default="127.0.0.1", metavar="ADDRESS", help="Address to listen at.", stands="127.0.0.1"),
@@ -186,7 +187,7 @@ def serve(index: str, *, no_request_log: bool, decisions: str | None, **given: A
     settings = Settings(**given, decisions=_decisions(index, decisions, given), request_log=not no_request_log)
 
     def opened(*, read_only: bool) -> Index:
-        return Index.open(index, read_only=read_only)
+        return Index.open(index, read_only=read_only, timeout_seconds=min(_LOCK_SECONDS, settings.timeout))
 
     name = _called(index)
     server.serve(opened, name, settings, say=lambda address: click.echo(printable(f"{name}: {address}")))

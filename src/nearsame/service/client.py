@@ -26,7 +26,7 @@ from nearsame.index.facet import Input
 from nearsame.outputs.folder import appearing, require_place
 from nearsame.recipes.arguments import checked, require_number
 from nearsame.recipes.given import Number, in_unit_interval
-from nearsame.service.wire import Wire, dumped, in_path, in_query, loaded
+from nearsame.service.wire import Wire, dumped, in_query, loaded
 from nearsame.sources import Skipped
 from nearsame.sources.listed import require_texts
 
@@ -96,11 +96,11 @@ class Client:
         wanted = list(dict.fromkeys([ids] if isinstance(ids, str) else ids))
         if not missing_ok:
             for id_ in wanted:
-                self._wire.ask("GET", f"/documents/{in_path(id_)}")
+                self._wire.ask("GET", f"/by-id?{in_query({'id': id_})}")
         removed = 0
         for id_ in wanted:
             try:
-                found = self._wire.ask("DELETE", f"/documents/{in_path(id_)}", again=False)
+                found = self._wire.ask("DELETE", f"/by-id?{in_query({'id': id_})}", again=False)
                 with self._wire.understood():
                     removed += bool(found["removed"])
             except UnknownIdError:
@@ -154,7 +154,7 @@ class Client:
 
     def get(self, id: str) -> Entry:
         """What the index has of a document."""
-        found = self._wire.ask("GET", f"/documents/{in_path(id)}")
+        found = self._wire.ask("GET", f"/by-id?{in_query({'id': id})}")
         with self._wire.understood():
             return _made(Entry, found, sketch=None if found["sketch"] is None else tuple(found["sketch"]))
 
@@ -166,8 +166,8 @@ class Client:
 
     def duplicates(self, id: str, *, limit: int = 10, where: Where | None = None) -> Matches:
         """What a document of the index resembles, itself left out; best first."""
-        settings = [("limit", limit), *(("where", condition) for condition in _conditions(where))]
-        found = self._wire.ask("GET", f"/documents/{in_path(id)}/duplicates?{in_query(settings)}")
+        settings = [("id", id), ("limit", limit), *(("where", condition) for condition in _conditions(where))]
+        found = self._wire.ask("GET", f"/by-id/duplicates?{in_query(settings)}")
         with self._wire.understood():
             return _matches({**found, "matches": found["duplicates"]})
 

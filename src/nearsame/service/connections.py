@@ -20,6 +20,7 @@ from uvicorn import Config
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
 from nearsame.service.metrics import Metrics
+from nearsame.service.upgrades import Parser
 
 __all__ = ["Connections"]
 
@@ -88,6 +89,8 @@ class _Connection(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
 
     def __init__(self, all_of_them: Connections, config: Config, **given: Any) -> None:
         super().__init__(config, **given)
+        if not _IS_BOUNDED:
+            self.parser: Any = Parser(self, self.parser)
         self._all = all_of_them
         self._asking = _Timer(self.loop, all_of_them.header_seconds, self._expire)
         self._reading = _Timer(self.loop, all_of_them.seconds, partial(all_of_them.close, self))
@@ -138,6 +141,11 @@ class _Connection(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
         """Some of a body; called by httptools alone."""
         self._unread = 0
         super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        """A request has ended; called by httptools alone."""
+        if not self.parser.is_interrupted:
+            super().on_message_complete()
 
     def send_400_response(self, msg: str) -> None:
         """What came is no HTTP; said only where it is not taken for the answer to an earlier request."""

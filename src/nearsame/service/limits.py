@@ -5,7 +5,8 @@
 3. The bytes of all requests that are being dealt with are bounded together: memory is, too.
 4. One clock runs from a request's first line to its answer; of a stream of lines, for each group (streaming.py).
 5. A connection beyond those that there may be is answered where it asks for health, and nowhere else.
-6. What would be taken for something else is refused: a body that is compressed, an address that is not UTF-8.
+6. What would be taken for something else is refused: a body that is compressed, or another number of bytes than it
+   says, an address that is not UTF-8.
 """
 
 import asyncio
@@ -122,6 +123,9 @@ class _Body:
             raise HttpProblem(408, "slow", "the request did not arrive in time", hint="Send less at once.") from None
         self._arrived += len(message.get("body", b""))
         self._complete = not message.get("more_body", False)
+        if self._complete and message["type"] == "http.request" and self._declared not in (None, self._arrived):
+            detail = f"the body has {self._arrived:,} bytes, not {self._declared:,} as its Content-Length says"
+            raise HttpProblem(422, "invalid", detail, hint="Send it again.")
         if self._declared is None and not self._is_stream:
             self._limits.require(self._arrived)
             self._hold(self._arrived - self.held)

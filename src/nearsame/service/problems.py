@@ -13,7 +13,7 @@ from fastapi.responses import Response
 from nearsame import errors
 from nearsame.errors import NearSameError
 
-__all__ = ["MEDIA_TYPE", "HttpProblem", "busy", "late", "of_error", "response", "unexpected"]
+__all__ = ["MEDIA_TYPE", "HttpProblem", "busy", "interrupted", "late", "of_error", "response", "unexpected"]
 
 MEDIA_TYPE = "application/problem+json"
 
@@ -66,12 +66,19 @@ def late(seconds: float) -> HttpProblem:
 
 def of_error(error: NearSameError) -> HttpProblem:
     """What an exception of the library is to a client."""
+    if isinstance(error, errors.InterruptedChangeError):
+        return interrupted("the way to the index was lost while the change was being written")
     for kind, status in _STATUSES:
         if isinstance(error, kind):
             detail = _SAID.get(status, error.message)
             headers = {"Retry-After": "1"} if status == 503 else None
             return HttpProblem(status, error.code, detail, hint="" if status in _SAID else error.hint, headers=headers)
     return unexpected()
+
+
+def interrupted(detail: str) -> HttpProblem:
+    """A change that may have been made; it is not to be sent again unseen."""
+    return HttpProblem(503, errors.InterruptedChangeError.code, detail, hint="See whether it is there.")
 
 
 def unexpected() -> HttpProblem:

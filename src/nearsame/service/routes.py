@@ -63,6 +63,8 @@ _EXAMPLES: dict[str, dict[str, Any]] = {
 }
 
 Conditions = Annotated[list[str] | None, Setting(description="As in lang=en; all must hold.", max_length=100)]
+Shown = Annotated[int, Setting(ge=1, le=1000)]
+IdAsked = Annotated[str, Setting(description="The id, percent-encoded.")]
 DocumentId = Annotated[str, Path(min_length=1, description="The id, percent-encoded: a / in it is %2F.")]
 
 
@@ -94,20 +96,10 @@ class Routes:
             response_model=bodies.Listed,
             responses=description.answers(404, 422, 507),
         )
-        add(
-            "/documents/{id}",
-            self.get,
-            methods=["GET"],
-            response_model=bodies.Stored,
-            responses=description.answers(404, 422, 507),
-        )
-        add(
-            "/documents/{id}",
-            self.remove,
-            methods=["DELETE"],
-            response_model=bodies.Removed,
-            responses=description.answers(404, 422, 507),
-        )
+        answers = description.answers(404, 422, 507)
+        for path, get, remove in (("/documents/{id}", self.get, self.remove), ("/by-id", self.get_by, self.remove_by)):
+            add(path, get, methods=["GET"], response_model=bodies.Stored, responses=answers)
+            add(path, remove, methods=["DELETE"], response_model=bodies.Removed, responses=answers)
 
     def _questions(self) -> None:
         add = partial(self._add, tags=["questions"])
@@ -128,13 +120,9 @@ class Routes:
             responses=description.answers(404, 409, 415, 422, 501, 507),
             openapi_extra=description.body(_COMPARE, _EXAMPLES["compare"]),
         )
-        add(
-            "/documents/{id}/duplicates",
-            self.duplicates,
-            methods=["GET"],
-            response_model=bodies.Duplicates,
-            responses=description.answers(404, 409, 422, 507),
-        )
+        answers = description.answers(404, 409, 422, 507)
+        for path, route in (("/documents/{id}/duplicates", self.duplicates), ("/by-id/duplicates", self.duplicates_by)):
+            add(path, route, methods=["GET"], response_model=bodies.Duplicates, responses=answers)
 
     def _health(self) -> None:
         add = partial(self._add, tags=["service"], methods=["GET"])
@@ -208,32 +196,39 @@ class Routes:
 
     async def get(self, request: Request, id: DocumentId) -> Response:
         """A document of the index, as far as it is stored."""
+        return await self.get_by(request, _decoded(id))
+
+    async def get_by(self, request: Request, id: IdAsked) -> Response:
+        """The same, the id in the query, which proxies leave as it is."""
         self._service.access.require(request, "read")
         require_known(request)
-        ask = lookups.get(_decoded(id))
-        return _json(await self._service.ask(request, ask))
+        return _json(await self._service.ask(request, lookups.get(id)))
 
     async def remove(self, request: Request, id: DocumentId) -> Response:
         """Remove a document from the index."""
+        return await self.remove_by(request, _decoded(id))
+
+    async def remove_by(self, request: Request, id: IdAsked) -> Response:
+        """The same, the id in the query, which proxies leave as it is."""
         self._service.access.require(request, "write")
         require_known(request)
-        wanted = _decoded(id)
-        await self._service.remove(request, wanted)
-        return _json({"id": wanted, "removed": True})
+        await self._service.remove(request, id)
+        return _json({"id": id, "removed": True})
 
     async def duplicates(
-        self,
-        request: Request,
-        id: DocumentId,
-        limit: Annotated[int, Setting(ge=1, le=1000)] = 10,
-        where: Conditions = None,
+        self, request: Request, id: DocumentId, limit: Shown = 10, where: Conditions = None
     ) -> Response:
         """What in the index resembles a document of it."""
+        return await self.duplicates_by(request, _decoded(id), limit, where)
+
+    async def duplicates_by(
+        self, request: Request, id: IdAsked, limit: Shown = 10, where: Conditions = None
+    ) -> Response:
+        """The same, the id in the query, which proxies leave as it is."""
         self._service.access.require(request, "read")
         require_known(request)
-        wanted = _decoded(id)
-        matches = await self._service.ask(request, lookups.duplicates(wanted, limit, where))
-        return _json({"id": wanted, "duplicates": matches, "complete": matches.complete})
+        matches = await self._service.ask(request, lookups.duplicates(id, limit, where))
+        return _json({"id": id, "duplicates": matches, "complete": matches.complete})
 
     async def stats(self, request: Request) -> Response:
         """What the index holds, and how it was made."""

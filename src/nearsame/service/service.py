@@ -120,6 +120,8 @@ class Service:
         """Write and answer what was accepted, and let go of the index, within this time; whether all of it was done."""
         deadline = time.monotonic() + seconds
         self.workers.close()
-        is_written = self.writer is None or self.writer.close(seconds)
-        closed = [readers.close(max(0.0, deadline - time.monotonic())) for readers in (self.readers, self.health)]
-        return is_written and all(closed)
+        if self.writer is not None:
+            self.writer.finish(seconds)
+        parts = [part for part in (self.readers, self.health, self.writer) if part is not None]
+        closed = [part.close(max(0.0, deadline - time.monotonic())) for part in parts]
+        return all(closed)

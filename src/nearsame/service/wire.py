@@ -7,19 +7,20 @@
 
 import http.client
 import json
+import select
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from typing import Any
-from urllib.parse import quote, urlencode, urlsplit
+from urllib.parse import urlencode, urlsplit
 
 import orjson
 
 from nearsame import errors
-from nearsame.errors import ConfigError, NearSameError, StoreBusyError, StoreError
+from nearsame.errors import ConfigError, InterruptedChangeError, NearSameError, StoreBusyError, StoreError
 from nearsame.recipes.arguments import shown
 
-__all__ = ["Wire", "dumped", "in_path", "in_query", "loaded"]
+__all__ = ["Wire", "dumped", "in_query", "loaded"]
 
 _SCHEMES = {"http": http.client.HTTPConnection, "https": http.client.HTTPSConnection}
 _IDLE_SECONDS = 10.0  # the service closes connections that ask nothing for 15
@@ -65,7 +66,8 @@ class Wire:
                     return _object(loaded(content))
             problem = _problem(content, answer.status)
             pause = _seconds(answer.headers.get("Retry-After"))
-            if answer.status not in _BUSY or time.monotonic() + pause > deadline:
+            is_busy = answer.status in _BUSY and problem["code"] != InterruptedChangeError.code
+            if not is_busy or time.monotonic() + pause > deadline:
                 raise _error(problem, self.url)
             time.sleep(pause)
 
@@ -112,7 +114,7 @@ class Wire:
         return StoreError(message, hint="Check the address: a proxy, or another server, may stand there.")
 
     def _sent(self, method: str, path: str, body: Any, *, again: bool) -> http.client.HTTPResponse:
-        if time.monotonic() - self._last_used > _IDLE_SECONDS:
+        if time.monotonic() - self._last_used > _IDLE_SECONDS or self._is_closed_there():
             self.close()
         is_new = self._connection.sock is None
         headers = self._headers if body is None else {**self._headers, "Content-Type": "application/json"}
@@ -126,6 +128,15 @@ class Wire:
         finally:
             self._last_used = time.monotonic()
         return self._sent(method, path, body, again=False)
+
+    def _is_closed_there(self) -> bool:
+        """Whether the other end has hung up: between two requests it has nothing else to say."""
+        sock = self._connection.sock
+        if sock is None:
+            return False
+        asked = select.poll()
+        asked.register(sock, select.POLLIN)
+        return bool(asked.poll(0))
 
     def _read(self, answer: http.client.HTTPResponse) -> bytes:
         try:
@@ -153,21 +164,12 @@ def _lines(answer: http.client.HTTPResponse) -> Iterator[bytes]:
         raise http.client.HTTPException("its answer broke off")
 
 
-def in_path(id: str) -> str:
-    """An id as a part of a path."""
-    return _spelt(id, lambda: quote(id, safe=""))
-
-
 def in_query(settings: Any) -> str:
     """Settings as what stands behind a path."""
-    return _spelt(settings, lambda: urlencode(settings))
-
-
-def _spelt(given: Any, spell: Callable[[], str]) -> str:
     try:
-        return spell()
+        return urlencode(settings)
     except UnicodeEncodeError:
-        message = f"{shown(given)} has half a surrogate pair, which no address can have"
+        message = f"{shown(settings)} has half a surrogate pair, which no address can have"
         raise ConfigError(message, hint="Give a text that is UTF-8.") from None
 
 

@@ -6,7 +6,8 @@
 3. What waits is bounded; who comes on top of that is sent away at once, to come back.
 4. A change that fails does so alone: its group is written again without company.
 5. A change is withdrawn while it waits or not at all, so "not written" is never a guess.
-6. At the end what was accepted is written first.
+6. At the end what was accepted is written first. The index is closed when nobody reads it any more: whoever closes it
+   last writes its log back, and readers cannot.
 """
 
 import asyncio
@@ -18,7 +19,7 @@ from typing import Any, Protocol
 
 from nearsame.dataclass import dataclass
 from nearsame.service.metrics import Metrics
-from nearsame.service.problems import HttpProblem, busy
+from nearsame.service.problems import HttpProblem, busy, interrupted
 
 __all__ = ["Change", "GroupWriter", "WritableIndex", "settle"]
 
@@ -71,6 +72,7 @@ class GroupWriter:
         self._changed = threading.Condition()
         self.ends = False  # the service does: then nobody waits for what takes longer than it has left
         self._closing = False
+        self._is_written, self._may_close = threading.Event(), threading.Event()
         self._failed: BaseException | None = None
         self._thread: threading.Thread | None = None
         metrics.watch("write", lambda: len(self._queue))
@@ -101,8 +103,7 @@ class GroupWriter:
         except asyncio.CancelledError:
             if not self.ends:  # a client of a stream has gone
                 raise
-            detail = "the service ended while the change was being written"
-            raise HttpProblem(503, "interrupted", detail, hint="See whether it is there.") from None
+            raise interrupted("the service ended while the change was being written") from None
 
     async def _answered(self, waiting: _Waiting, seconds: float) -> Any:
         try:
@@ -114,14 +115,21 @@ class GroupWriter:
                 raise HttpProblem(503, "timeout", detail, hint="Send it again.", headers={"Retry-After": "1"}) from None
             return await waiting.answer  # it is being written: when that ends the answer is certain
 
-    def close(self, seconds: float) -> bool:
-        """Write what waits, and end within this time; whether it did."""
+    def finish(self, seconds: float) -> bool:
+        """Write what waits within this time, and take nothing more; whether all is written."""
         with self._changed:
             self._closing = True
             self._changed.notify()
+        return self._thread is None or self._is_written.wait(seconds)
+
+    def close(self, seconds: float) -> bool:
+        """Finish, and let go of the index within this time; whether it did."""
+        deadline = time.monotonic() + seconds
+        self._may_close.set()
+        self.finish(seconds)
         if self._thread is None:
             return True
-        self._thread.join(seconds)
+        self._thread.join(max(0.0, deadline - time.monotonic()))
         return not self._thread.is_alive()
 
     def _enqueue(self, change: Change) -> _Waiting:
@@ -156,6 +164,8 @@ class GroupWriter:
             while group := self._next_group():
                 self._write(index, group)
         finally:
+            self._is_written.set()
+            self._may_close.wait()
             index.close()
 
     def _next_group(self) -> list[_Waiting]:

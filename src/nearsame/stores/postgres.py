@@ -18,10 +18,10 @@ from typing import Any
 import numpy as np
 
 from nearsame.arrow import Int64s, unsigned
-from nearsame.errors import StoreDamagedError, StoreError
+from nearsame.errors import ConfigError, StoreDamagedError, StoreError
 from nearsame.stores.checksums import require_settings, sealed
 from nearsame.stores.postgres_rows import INDEXES, MAKE, RESERVE, TABLES, Transaction
-from nearsame.stores.postgres_session import Address, Session, Statement
+from nearsame.stores.postgres_session import UTF8, Address, Session, Statement
 
 __all__ = ["Postgres"]
 
@@ -75,6 +75,7 @@ class Postgres:
         making = f"{address.schema}_{secrets.token_hex(4)}"
         written = sealed({**settings, _MADE: secrets.token_hex(8)})
         try:
+            _require_unicode(session)
             _refuse_present(session, overwrite=overwrite)
             session.run(_WRITE)
             session.inside = True
@@ -191,6 +192,12 @@ def _require_index(session: Session) -> None:
     if missing:
         message = f"{session.address.shown}: schema {session.address.schema} holds no index"
         raise StoreError(message, hint="Create the index first, or check the address and its ?schema=NAME.")
+
+
+def _require_unicode(session: Session) -> None:
+    if session.encoding not in ("UTF8", "SQL_ASCII"):  # the second takes bytes as they come
+        message = f"{session.address.shown} is a database of {session.encoding}, which has not all characters of texts"
+        raise ConfigError(message, hint=f"{UTF8}.")
 
 
 def _refuse_present(session: Session, *, overwrite: bool) -> None:

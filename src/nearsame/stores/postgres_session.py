@@ -3,7 +3,8 @@
 1. psycopg is imported in this file only, when an address is read.
 2. A password leaves this file towards the server alone: no message, log or record has it.
 3. A transaction that was reported as done is on the server's disk: `synchronous_commit` is never off.
-4. A client that vanishes gives back its locks: the server asks for a sign of life every few seconds.
+4. A client that vanishes gives back its locks: the server asks for a sign of life every few seconds. So does
+   the client: a server that vanishes, or a way to it that forgets the connection, is an error within a minute.
 5. A lost connection is an error for the transaction that it broke, and is made anew for the next.
 """
 
@@ -17,18 +18,27 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, quote, unquote, urlencode
 
 from nearsame.dataclass import dataclass
-from nearsame.errors import ConfigError, MissingExtraError, StoreBusyError, StoreDamagedError, StoreError
+from nearsame.errors import (
+    ConfigError,
+    InterruptedChangeError,
+    MissingExtraError,
+    NearSameError,
+    StoreBusyError,
+    StoreDamagedError,
+    StoreError,
+)
 
 if TYPE_CHECKING:
     import psycopg
 
-__all__ = ["Address", "Session", "Statement"]
+__all__ = ["UTF8", "Address", "Session", "Statement"]
 
 _SCHEMA = re.compile(r"[a-z_][a-z0-9_]{0,50}")  # PostgreSQL takes 63; a schema in the making has a longer name
 _HOST = re.compile(r"(\[[0-9A-Fa-f:.%]*\]|[^:\[\]]*)(:[0-9]*)?")
 _DEFAULT_SCHEMA = "nearsame"
 _SECRETS = {"password", "sslpassword"}
 _SETTINGS = {
+    "statement_timeout": "0",  # what takes long is not wrong; how long another is waited for is said below
     "idle_in_transaction_session_timeout": "300s",  # a client that stopped in the middle holds up all others
     "tcp_keepalives_idle": "20",  # a machine that is gone is noticed after some 50 s, not after two hours
     "tcp_keepalives_interval": "10",
@@ -37,7 +47,18 @@ _SETTINGS = {
     "standard_conforming_strings": "on",  # by these the driver writes what is sent as text
     "array_nulls": "on",
 }
+_SIGNS_OF_LIFE = {  # libpq's; the same on our side, and for what was sent and is not acknowledged
+    "keepalives_idle": 20,
+    "keepalives_interval": 10,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 50_000,
+}
 _CONNECT_SECONDS = 10
+UTF8 = "Make a database that has all characters: CREATE DATABASE ... ENCODING 'UTF8' TEMPLATE template0"
+_POOLED = (
+    "A pooler stands between, which gives a connection to others after each transaction:"
+    " let it pool by session (pool_mode = session), or connect to the server."
+)
 _FORM = "postgresql://USER:PASSWORD@HOST:PORT/DATABASE?schema=NAME"
 _COPY_HEAD = b"PGCOPY\n\xff\r\n\0" + bytes(8)
 _COPY_TAIL = b"\xff\xff"
@@ -129,6 +150,11 @@ class Session:
         """Of the server, as 150003 for 15.3."""
         return self.connection.info.server_version
 
+    @property
+    def encoding(self) -> str:
+        """Of the database's texts, as UTF8."""
+        return self.connection.info.parameter_status("server_encoding") or ""
+
     def run(self, text: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """The rows that a statement gives."""
         with self.translated():
@@ -212,7 +238,7 @@ class Session:
             if not self.connection.closed:
                 raise
             message = f"{error.message}; whether this change was stored is not known"
-            raise StoreError(message, hint="Look it up, or make the same change again.") from error
+            raise InterruptedChangeError(message, hint="Look it up, or make the same change again.") from error
 
     def _undo(self, connection: "psycopg.Connection[tuple[Any, ...]]") -> None:
         try:
@@ -231,7 +257,7 @@ class Session:
         except self._driver.Error as error:
             raise self._error(error) from None
 
-    def _error(self, error: "psycopg.Error") -> StoreError:
+    def _error(self, error: "psycopg.Error") -> NearSameError:
         where, kinds = self.address.shown, self._driver.errors
         said = self.address.concealed(str(error)) or type(error).__name__
         if isinstance(error, kinds.LockNotAvailable):
@@ -240,10 +266,12 @@ class Session:
         if isinstance(error, kinds.DataCorrupted | kinds.IndexCorrupted | kinds.InternalError_):
             return StoreDamagedError.of(where, said)
         if isinstance(error, kinds.ProgramLimitExceeded):
-            message = f"{where}: an id is longer than PostgreSQL can look up, some 2,700 bytes"
-            return StoreError(
-                message, hint="Give shorter ids (--id-column), or use a file: this transaction wrote nothing."
-            )
+            hint = "Give shorter ids (--id-column), or use a file: this transaction wrote nothing."
+            return ConfigError("an id is longer than PostgreSQL can look up, some 2,700 bytes", hint=hint)
+        if isinstance(error, kinds.UntranslatableCharacter | kinds.CharacterNotInRepertoire):
+            return ConfigError(f"the database has not all characters: {said}", hint=f"{UTF8}.")
+        if isinstance(error, kinds.DuplicatePreparedStatement | kinds.InvalidSqlStatementName):
+            return StoreError(f"{where}: {said}", hint=_POOLED)
         if self._connection is None or self._connection.closed:
             hint = (
                 "Check that the server runs and can be reached, and the user, the password and the database;"
@@ -258,7 +286,7 @@ class Session:
         return StoreError(f"{where}: {said}", hint=hint)
 
     def _connected(self) -> "psycopg.Connection[tuple[Any, ...]]":
-        defaults = {"application_name": "nearsame", "connect_timeout": _CONNECT_SECONDS}
+        defaults = {"application_name": "nearsame", "connect_timeout": _CONNECT_SECONDS, **_SIGNS_OF_LIFE}
         given = {**defaults, **self.address.parameters, "client_encoding": "UTF8"}
         settings = {**_SETTINGS, "lock_timeout": f"{max(1, round(self._timeout_seconds * 1000))}ms"}
         with self.translated():

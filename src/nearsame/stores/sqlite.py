@@ -3,7 +3,8 @@
 1. The journal is a write-ahead log, synchronised at each commit: what was acknowledged survives a power cut.
 2. A new file, and a copy, is filled beside its place, under a name of its own, and appears there when it is complete.
 3. What is removed is overwritten, and the log, which still has it, is emptied as soon as no reader needs it.
-4. Each transaction sees to it that the file is still the one that was opened.
+4. Each transaction sees to it that the file is still the one that was opened; and where neither it nor its folder may
+   be written to by us, that nobody else does, as SQLite has no lock and no log there.
 """
 
 import os
@@ -13,14 +14,16 @@ from contextlib import AbstractContextManager, closing, contextmanager, nullcont
 from pathlib import Path
 
 from nearsame.arrow import Int64s
-from nearsame.errors import StoreDamagedError, StoreError
+from nearsame.errors import StoreBusyError, StoreDamagedError, StoreError
 from nearsame.files.placing import Beside, put_back, to_disk
 from nearsame.stores.checksums import sealed
 from nearsame.stores.sqlite_files import (
     APPLICATION,
+    Frozen,
     beside,
     connected,
     log_ahead,
+    log_of,
     looking_closely,
     read_settings,
     reader,
@@ -121,7 +124,7 @@ class Sqlite:
     def reading(self) -> Iterator[Transaction]:
         """A transaction that reads one snapshot; refused where the file was moved or replaced."""
         self._require_unmoved()
-        with mishaps(self._place):
+        with mishaps(self._place), self._frozen():
             self._connection.execute("BEGIN")
             try:
                 yield Transaction(self._connection, self.name)
@@ -178,11 +181,12 @@ class Sqlite:
 
     def size_bytes(self) -> int | None:
         """The file and its log."""
-        names = (str(self._path), f"{self._path}-wal")
-        return sum(Path(name).stat().st_size for name in names if Path(name).exists())
+        return sum(path.stat().st_size for path in (self._path, log_of(self._path)) if path.exists())
 
     def close(self) -> None:
         """Close the file; one that was not published goes."""
+        with suppress(sqlite3.Error):  # it only reads, or was closed before
+            self._empty_log()  # also beside somebody who only reads, and has it open
         self._connection.close()
         self._close_beside()
 
@@ -203,6 +207,24 @@ class Sqlite:
         if _file_at(self._path) != self._file:
             message = f"{self.name} was moved, deleted or replaced since it was opened"
             raise StoreError(message, hint="Open it again; this transaction wrote nothing.")
+
+    @contextmanager
+    def _frozen(self) -> Iterator[None]:
+        """A file that nobody was seen to write to is opened anew when somebody has, and an answer of both is none."""
+        if isinstance(self._connection, Frozen) and self._connection.has_changed(self._path):
+            opened = reader(self._path, self._timeout_seconds)
+            tune(opened, write=False)
+            self._connection.close()
+            self._connection = opened
+        if not isinstance(self._connection, Frozen):
+            yield
+            return
+        try:
+            yield
+        finally:
+            if self._connection.has_changed(self._path):
+                message = f"{self.name} was written to while it was read, where no lock could tell of it"
+                raise StoreBusyError(message, hint="Ask again.")
 
     def _empty_log(self) -> None:
         """Write the log back and cut it off, unless a reader needs it: then the next removal, or the last to close."""

@@ -4,6 +4,7 @@
 2. Nothing is replaced but an index of ours, and nobody uses it then.
 """
 
+import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -19,9 +20,11 @@ from nearsame.stores.sqlite_rows import MAKE
 
 __all__ = [
     "APPLICATION",
+    "Frozen",
     "beside",
     "connected",
     "log_ahead",
+    "log_of",
     "looking_closely",
     "read_settings",
     "reader",
@@ -34,29 +37,58 @@ APPLICATION = 0x73616D65  # "same", where SQLite keeps what a file is for
 _SQLITE, _FOR_WHAT, _HEAD_BYTES = b"SQLite format 3\0", 68, 72  # how a file begins, and where it says what it is for
 _CACHE_BYTES = 64 << 20
 _MAPPED_BYTES = 1 << 40  # SQLite takes as much of it as it can
+_FROZEN = "ro&immutable=1"
 _LOG_PAGES = 4000  # of the log, before it is written back
 
 
 def connected(path: Path, mode: str, timeout_seconds: float) -> sqlite3.Connection:
     """A connection that begins no transaction by itself, and that any thread may use."""
-    uri = f"{path.absolute().as_uri()}?mode={mode}"
-    return sqlite3.connect(uri, timeout=timeout_seconds, isolation_level=None, check_same_thread=False, uri=True)
+    uri, kind = f"{path.absolute().as_uri()}?mode={mode}", Frozen if mode == _FROZEN else sqlite3.Connection
+    return sqlite3.connect(
+        uri, timeout=timeout_seconds, isolation_level=None, check_same_thread=False, uri=True, factory=kind
+    )
+
+
+class Frozen(sqlite3.Connection):
+    """A connection that takes the file for one that nobody writes to: it sees to nothing, neither locks nor a log."""
+
+    state: tuple[int, ...] | None = None
+
+    def has_changed(self, path: Path) -> bool:
+        """Whether somebody has written to the file since, or begun to."""
+        return self.state is None or _state(path) != self.state
+
+
+def _state(path: Path) -> tuple[int, ...] | None:
+    """What changes when a file is written to, or is another one; None: it is not there, or has a log."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return None if log_of(path).exists() else (found.st_ino, found.st_size, found.st_mtime_ns)
+
+
+def log_of(path: Path) -> Path:
+    """Where SQLite has the log of a file: beside the file itself, not beside a link to it."""
+    return Path(f"{os.path.realpath(path)}-wal")
 
 
 def reader(path: Path, timeout_seconds: float) -> sqlite3.Connection:
-    """A connection that only reads, also where nothing at all may be written and nobody can be writing."""
+    """A connection that only reads; a `Frozen` one where nothing at all may be written, and there is no log."""
     connection = connected(path, "ro", timeout_seconds)
     try:
         connection.execute("PRAGMA application_id").fetchone()
     except sqlite3.OperationalError as error:
         connection.close()
-        if code_of(error) == sqlite3.SQLITE_READONLY and Path(f"{path}-journal").exists():
+        if code_of(error) == sqlite3.SQLITE_READONLY and Path(f"{os.path.realpath(path)}-journal").exists():
             log_ahead(path, timeout_seconds)  # a process was killed while it changed the mode: opening takes that back
             return connected(path, "ro", timeout_seconds)
         unwritable = code_of(error) in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)  # the second: by another user
-        if not unwritable or Path(f"{path}-wal").exists():
+        if not unwritable or log_of(path).exists():
             raise
-        return connected(path, "ro&immutable=1", timeout_seconds)
+        state, connection = _state(path), connected(path, _FROZEN, timeout_seconds)
+        if isinstance(connection, Frozen):
+            connection.state = state
     return connection
 
 
