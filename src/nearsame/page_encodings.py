@@ -36,9 +36,10 @@ _BOMS = (
 _ESCAPES = (b"\x1b$B", b"\x1b$@")  # Japanese begins here in ISO-2022-JP
 _WIDE_START = rb"[\0\t\n\r ]*<\0[!/?a-zA-Z]\0"
 _TAG, _WIDE_TAG = rb"<[!/?a-zA-Z]", rb"<\0[!/?a-zA-Z]"
-_KOREAN = dict.fromkeys(
-    ("cp949", "euc-kr", "euc_kr", "ks_c_5601-1987", "ms949", "uhc", "windows-949"), "cp949"
-)  # a superset
+_PYTHONS = {  # names that Python knows otherwise, or has a superset for
+    **dict.fromkeys(("cp949", "euc-kr", "euc_kr", "ks_c_5601-1987", "ms949", "uhc", "windows-949"), "cp949"),
+    **dict.fromkeys(("x-mac-cyrillic", "x-mac-ukrainian"), "mac-cyrillic"),
+}
 _ASCII = bytes(range(128))
 _SEEN = 4096  # bytes that are looked at for zeros
 _LEAST_WIDE = 32  # characters: of fewer a zero says nothing
@@ -185,9 +186,9 @@ def _known(charset: str | None) -> str | None:
     if not charset:
         return None
     name = charset.strip(" \"'").lower()
-    label = _KOREAN.get(name) or resiliparse("parse.encoding").map_encoding_to_html5(name, fallback_utf8=False)
+    label = _PYTHONS.get(name) or resiliparse("parse.encoding").map_encoding_to_html5(name, fallback_utf8=False)
     try:
-        return codecs.lookup(_KOREAN.get(label, label)).name if label else None
+        return codecs.lookup(_PYTHONS.get(label, label)).name if label else None
     except LookupError:
         return None
 

@@ -839,3 +839,12 @@ def test_pairs_of_one_host_and_of_two_are_counted_apart(tmp_path: Path, extra: i
     assert None is ns.pairs([page["text"] for page in pages]).stats.same_host
     done = run("pairs", write_jsonl(tmp_path / "a.jsonl", pages), "--url-column", "link", "-o", tmp_path / "p.jsonl")
     assert "same host 1 of documents of one host other host 2 of two hosts; 3 unknown" in " ".join(done.stdout.split())
+
+
+@pytest.mark.parametrize("url", ["-", "not a url", "about:blank", "http://", "null", "javascript:a()", "index.html"])
+def test_what_is_no_url_is_the_same_as_no_other(url: str) -> None:
+    """Placeholders would make one page of all that have none."""
+    pages = [{"id": f"{n}", "url": url, "text": f"{text} one two three"} for n, text in enumerate(["a b", "c d"])]
+    pages += [{"id": "x", "url": "http://a.org/", "text": "x"}, {"id": "y", "url": "http://a.org/", "text": "y"}]
+    found = ns.dedup(pages, use="url")
+    assert ["y"] == found.removals.column("id").to_pylist()

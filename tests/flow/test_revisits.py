@@ -185,7 +185,6 @@ _LEFT: dict[str, list[bytes]] = {
         record(http(html(TEXT), "Content-Encoding: identity"), number=1), record(http(html(TEXT)), number=2)
     ],
     "a truncated record": [response(1, TEXT), response(2, TEXT, "WARC-Truncated: length")],
-    "a segment": [response(1, TEXT), response(2, TEXT, "WARC-Segment-Number: 1")],
     "digests that contradict": [
         response(1, TEXT, "WARC-Payload-Digest: sha1:A"), response(2, TEXT, "WARC-Payload-Digest: sha1:B")
     ],
@@ -452,3 +451,22 @@ def test_the_command_gives_back_what_the_command_took(tmp_path: Path) -> None:
     assert (0, True) == (ended.exit_code, "2 of 8 records in 1 archives were revisits." in ended.stdout)
     assert gzip.decompress((source / "a.warc.gz").read_bytes()) == _plain(tmp_path / "back" / "a.warc.gz")
     assert [] == [each for each, _ in itertools.groupby(_revisits(tmp_path / "back" / "a.warc.gz"))]
+
+
+def test_the_pages_of_a_second_day_become_revisits_beside_those_of_the_first(tmp_path: Path) -> None:
+    """Only what a revisit leads to must stay: the record of its id, or of its URL and second."""
+
+    def visits(day: int) -> list[bytes]:
+        page = http(html(TEXT))
+        made = [record(page, number=10 * day + n, url=f"http://a.example/{n}") for n in (1, 2, 3)]
+        return [each.replace(b"2026-01-02", b"2026-01-%02d" % (day + 1)) for each in made]
+
+    (tmp_path / "old").mkdir()
+    (tmp_path / "old" / "a.warc").write_bytes(b"".join(visits(1)))
+    ns.dedup(str(tmp_path / "old")).write(tmp_path / "first", revisits=True)
+    (tmp_path / "new.warc").write_bytes(b"".join(visits(2)))
+    found = ns.dedup((str(tmp_path / "first" / "kept" / "a.warc"), str(tmp_path / "new.warc")))
+    found.write(tmp_path / "second", revisits=True)
+    kept = (tmp_path / "second" / "kept" / "new.warc").read_bytes()
+    assert (3, 3) == (found.stats.removed, kept.count(b"WARC-Type: revisit"))
+    assert ns.verify(tmp_path / "second").holds

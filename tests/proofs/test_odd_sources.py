@@ -3,6 +3,7 @@
 import bz2
 import gzip
 import lzma
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -206,3 +207,12 @@ def test_text_files_of_one_folder_given_as_two_patterns_are_told_apart(
     assert [] == _told(tmp_path / "out")
     sources = pq.read_table(tmp_path / "out" / "sources.parquet").column("source")
     assert {str(tmp_path), f"{tmp_path}/"} == set(sources.to_pylist())
+
+
+@pytest.mark.parametrize("kind", ["zip", "tar"])
+def test_an_output_of_what_stands_in_an_archive_is_proved(kind: str, tmp_path: Path) -> None:
+    """The file system that reads it must live as long as the file."""
+    (tmp_path / "a.jsonl").write_text('{"text": "a rose is a rose"}\n' * 2)
+    shutil.make_archive(str(tmp_path / "a"), kind, tmp_path, "a.jsonl")
+    ns.dedup(f"{kind}://a.jsonl::{tmp_path}/a.{kind}").write(tmp_path / "out")
+    assert ns.verify(tmp_path / "out").holds

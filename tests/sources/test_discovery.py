@@ -370,3 +370,30 @@ def test_text_files_of_two_patterns_have_names_of_their_own(tree: Path) -> None:
         (tree / name).write_bytes(LINE)
     parts = _opened(f"{tree}/*.txt", f"{tree}/*.md", f"{tree}/b.jsonl")
     assert [str(tree), f"{tree}/", f"{tree}/b.jsonl"] == [part.name for part in parts]
+
+
+@pytest.mark.parametrize("spelt", ["{}/kept", "{}/kept/a", "{}/kept/a/kept.txt", "{}/kept/*/*.txt"])
+def test_a_list_of_what_stayed_is_not_what_stayed(tmp_path: Path, spelt: str) -> None:
+    """Of text files kept/ has only their names, which nobody wants to compare."""
+    for folder in "ab":
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / f"{folder}.txt").write_text(f"a rose is a rose, says {folder}")
+    out = tmp_path / "out"
+    ns.dedup(tuple(str(tmp_path / folder) for folder in "ab")).write(out)
+    with pytest.raises(SourceError, match="is a list of the text files that stayed") as raised:
+        ns.dedup([{"text": "x"}], against=spelt.format(out))
+    assert "--copy" in raised.value.hint
+
+
+def test_what_was_copied_may_be_called_as_a_list(tmp_path: Path) -> None:
+    """And what was said of text files, or of an archive, beside them is no document."""
+    (tmp_path / "a").mkdir()
+    for name in ("kept.txt", "b.txt"):
+        (tmp_path / "a" / name).write_text(f"a rose is a rose, says {name}")
+    ns.dedup(str(tmp_path / "a")).write(tmp_path / "out", copy_files=True, annotate=True)
+    kept = sorted(path.name for path in (tmp_path / "out" / "kept").iterdir())
+    assert ["annotations.jsonl", "b.txt", "kept.txt"] == kept
+    assert ["b.txt", "kept.txt"] == ns.dedup(str(tmp_path / "out" / "kept")).kept().column("id").to_pylist()
+    other = tmp_path / "annotations.jsonl"
+    other.write_bytes(LINE)
+    assert 1 == ns.dedup(str(other)).stats.documents

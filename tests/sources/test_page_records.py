@@ -4,14 +4,19 @@ import contextlib
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import nearsame as ns
+import nearsame.proofs.evidence as proofs
+from nearsame import page_encodings
 from nearsame.errors import ColumnError, ConfigError
+from nearsame.flow import evidence
 from nearsame.sources import Columns, open_parts, page_records
-from nearsame.sources.markup import about_page
+from nearsame.sources.markup import about_page, absolute
 from nearsame.sources.page_records import page_of_file
 from tests.examples import share
 from tests.sources.archive import PAGE, html
@@ -202,3 +207,66 @@ def test_a_run_that_is_continued_counts_pages_like_one_that_was_not_stopped(tmp_
             path.unlink()
         assert expected == ns.dedup(pages, batch_rows=2, workdir=work).stats.pages
     assert expected == ns.dedup(pages, batch_rows=2, workdir=work).stats.pages
+
+
+@pytest.mark.parametrize(
+    ("said", "url", "canonical"),
+    [
+        ("/", None, None),
+        ("index.html", None, None),
+        *((said, "http://a.example/x", None) for said in ("javascript:void(0)", "about:blank", "https://", "http:///")),
+        *(
+            (said, "http://a.example/x", None)
+            for said in ("http://{{host}}/", "mailto:a@b.c", "http://a b/", "file:///x")
+        ),
+        ("HTTPS://[::1]:8/x", "http://a.example/x", "https://[::1]:8/x"),
+        (" /y ", "http://a.example/x", "http://a.example/y"),
+        ("http://b.example", None, "http://b.example"),
+    ],
+)
+def test_what_is_no_address_of_the_web_is_no_canonical_url(said: str, url: str | None, canonical: str | None) -> None:
+    """It would be one for pages that have nothing to do with each other."""
+    found = about_page(f'<link rel="canonical" href="{said}">'.encode(), None, url)[1]
+    assert canonical == (found and found.replace("HTTPS", "https"))
+
+
+def test_a_canonical_url_is_relative_to_the_base_of_its_page() -> None:
+    """The first one that a page names, itself relative to where it was found."""
+    head = b'<base href="/prod/17/"><base href="/no/"><link rel=canonical href="index.html">'
+    assert "http://a.example/prod/17/index.html" == about_page(head, None, "http://a.example/show?id=17")[1]
+    assert "http://b.example/index.html" == about_page(head.replace(b"/prod/17/", b"http://b.example/"))[1]
+
+
+_PIECES = ["http", "https", "file", "urn", "about", "DATA", "a.b", "x-y.org", "[::1]", "//", "///", "%41", "é", "1"]
+_PIECES += [*":/?#-.@{ \t\n\\"]
+
+
+@given(
+    st.lists(
+        st.sampled_from(_PIECES),
+        max_size=6,
+    ).map("".join),
+    st.sampled_from([None, "http://k.example/a/b"]),
+)
+def test_a_run_and_its_proof_agree_on_what_is_an_address(text: str, base: str | None) -> None:
+    """By code of their own."""
+    assert absolute(text, base) == proofs._absolute(base, text)
+    said = pa.array([text], pa.large_string())
+    patterns = (evidence._URL, evidence._NO_PAGE)
+    is_url, is_none = (pc.match_substring_regex(said, pattern)[0].as_py() for pattern in patterns)
+    assert (is_url and not is_none) == proofs._is_url(text)
+
+
+@pytest.mark.parametrize("layer", ["canonical", "redirect"])
+def test_a_layer_of_what_a_column_of_markup_does_not_say_is_refused(layer: str) -> None:
+    """It would do nothing, and say nothing."""
+    pages = [{"html": html(PAGE.format(number)).decode(), "url": f"http://a.example/{number}"} for number in range(2)]
+    with pytest.raises(ConfigError, match=f"use={layer}: no document has anything"):
+        ns.dedup(pages, html_column="html", use=[layer])
+
+
+@pytest.mark.parametrize("label", ["x-mac-cyrillic", "X-Mac-Ukrainian"])
+def test_the_cyrillic_of_old_macs_is_read_as_declared(label: str) -> None:
+    """Under the name that browsers have for it."""
+    text = "Все счастливые семьи похожи друг на друга"
+    assert "mac-cyrillic" == page_encodings.encoding(text.encode("mac-cyrillic"), label, markup=True)[0]

@@ -5,8 +5,10 @@ import functools
 import gzip
 import lzma
 import random
+from collections.abc import Callable
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 import nearsame as ns
@@ -74,3 +76,62 @@ def test_an_archive_that_was_never_compressed_is_told_and_copied_as_it_is(kind: 
     found.write(tmp_path / "without", drop_unreadable=True)
     assert not (tmp_path / "without" / "kept" / junk.name).exists()
     found.write(tmp_path / "annotated", annotate=True)
+
+
+def _told(path: Path, **options: object) -> tuple[list[str], int]:
+    found = ns.dedup(str(path), audit=False, **options)
+    return found.kept().column("url").to_pylist(), found.stats.skipped
+
+
+@pytest.mark.parametrize("packed", [bytes, gzip.compress])
+@pytest.mark.parametrize("ends", [b"WARC/1.1\r\n", b"\r\nWARC-Date: 2020-01-01T00:00:00Z\r\n", b"a.example/1\r\n"])
+def test_a_header_that_breaks_off_takes_no_other_record(
+    packed: Callable[[bytes], bytes], ends: bytes, tmp_path: Path
+) -> None:
+    """Its fields are not those of the record behind it, which is read as if it stood alone."""
+    whole = [_record(number, f"{number} " + "a rose is a rose " * number) for number in (1, 2, 3)]
+    torn = whole[0][: whole[0].index(ends) + len(ends)] if ends in whole[0] else b"WARC/1.1\r\nWARC-Type: request\r\n"
+    (tmp_path / "torn.warc").write_bytes(packed(whole[0]) + packed(torn) + packed(whole[1]) + packed(whole[2]))
+    urls, skipped = _told(tmp_path / "torn.warc", use=["url", "text"])
+    assert [f"http://a.example/{number}" for number in (1, 2, 3)] == urls
+    assert 1 == skipped
+
+
+def _frame(kind: int, data: bytes = b"of no use") -> bytes:
+    return bytes([kind]) + b"\x2a\x4d\x18" + len(data).to_bytes(4, "little") + data
+
+
+def _zstd(data: bytes) -> bytes:
+    return bytes(pa.compress(data, "zstd", asbytes=True))
+
+
+def test_frames_without_data_are_passed_over(tmp_path: Path) -> None:
+    """Zstandard has them before, between and behind others."""
+    records = [_zstd(_record(number, f"{number} " + "a rose is a rose " * number)) for number in (1, 2, 3)]
+    data = _frame(0x50) + _frame(0x5E, b"") + records[0] + _frame(0x51) + b"".join(records[1:]) + _frame(0x50)
+    (tmp_path / "a.warc.zst").write_bytes(data)
+    urls, skipped = _told(tmp_path / "a.warc.zst")
+    assert ([f"http://a.example/{number}" for number in (1, 2, 3)], 0) == (urls, skipped)
+
+
+@pytest.mark.parametrize("how", ["before", "within"])
+def test_no_record_is_made_of_a_dictionary(how: str, tmp_path: Path) -> None:
+    """What was compressed with one is not read, and says so; the records in the dictionary are nobody's."""
+    record, other = _record(1, "a rose is a rose is a rose"), tmp_path / "other.warc"
+    frame = _zstd(record)
+    told = frame[:4] + bytes([frame[4] | 1, *frame[5:6], 7]) + frame[6:]
+    data = _frame(0x5D, record + record) + frame if how == "before" else told
+    (tmp_path / "a.warc.zst").write_bytes(data)
+    other.write_bytes(record)
+    found = ns.dedup((str(tmp_path / "a.warc.zst"), str(other)), audit=False)
+    assert (1, 0, 1) == (found.stats.documents, found.stats.removed, found.stats.skipped)
+    assert "dictionary" in found.skipped.column("reason").to_pylist()[0]
+
+
+def test_a_record_in_segments_is_no_document(tmp_path: Path) -> None:
+    """Two that begin alike may end otherwise; both stay."""
+    both = b"".join(_record(number, "a rose is a rose is a rose") for number in (1, 2))
+    (tmp_path / "a.warc").write_bytes(both.replace(b"WARC-Date", b"WARC-Segment-Number: 1\r\nWARC-Date"))
+    found = ns.dedup(str(tmp_path / "a.warc"), audit=False)
+    assert 0 == found.stats.documents
+    assert {"record cut into segments": 2} == found.stats.pages["passed_over"]

@@ -2,20 +2,31 @@
 
 1. A table of Delta Lake, Iceberg or Hudi: which of its files count, only its own log says. Rows that were deleted or
    changed still stand in older ones.
-2. What a run wrote: its documents are in kept/, beside tables about them; or elsewhere, where it wrote a mask.
+2. What a run wrote: its documents are in kept/, beside tables about them; or elsewhere, where it wrote a mask. Of text
+   files kept/ may have only a list, which is none of them.
 """
 
+import os
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 
-from nearsame.errors import SourceError
+import orjson
+
+from nearsame.errors import NearSameError, SourceError
 from nearsame.files.formats import HUDI_LOG
-from nearsame.files.systems import joined
+from nearsame.files.systems import File, is_url, joined
 from nearsame.named import NamedTuple
 
-__all__ = ["require_no_output", "require_no_table"]
+__all__ = ["is_annotations", "require_no_list", "require_no_output", "require_no_table"]
 
+_LIST = re.compile(r"(?:^|/)kept(?:-nul)?(?:-\d+)?\.txt$")
+_ANNOTATIONS = re.compile(r"(?:^|[/.])annotations(?:-\d+)?\.jsonl$")
+_ANNOTATED = [
+    {*about, "cluster", "witness_id", "num_duplicates"} for about in (["path"], ["position", "record_id", "url"])
+]
+_MOST_LINE = 1 << 20
 _ABOUT = ("removed", "clusters", "spans")  # of what a run writes, as files or as folders of parts
 
 
@@ -86,3 +97,45 @@ def require_no_output(root: str, paths: Sequence[str], leave: str = "") -> None:
                 where, give = "tables about documents that are elsewhere", "what `nearsame apply` makes of it"
             message = f"{place} is what nearsame wrote: {where}"
             raise SourceError(message, hint=f"Name {give}{leave.format(home) if home else ''}.")
+
+
+def require_no_list(root: str, paths: Iterable[str]) -> None:
+    """Refuse a list of the text files that stayed, in the kept/ of what a run wrote.
+
+    Args:
+        root: A folder.
+        paths: Files in it that would be read.
+
+    Raises:
+        SourceError: One is such a list.
+    """
+    for place in (joined(root, path) for path in paths if _LIST.search(path)):
+        whole = place if is_url(place) else os.path.abspath(place)  # noqa: PTH100  (no link is followed)
+        ends = [found.start() for found in re.finditer("/kept/", whole)]
+        if any(whole[end + len("/kept/") :] in _targets(whole[:end]) for end in ends):
+            message = f"{place} is a list of the text files that stayed, and not their texts"
+            hint = "Write with --copy, which puts the files themselves into kept/; or name the files that it lists."
+            raise SourceError(message, hint=hint)
+
+
+def is_annotations(place: str) -> bool:
+    """Whether a file has what `--annotate` wrote about text files, or the records of an archive, beside them."""
+    if not _ANNOTATIONS.search(place):
+        return False
+    with suppress(OSError, ImportError, NearSameError, ValueError), File(place).open() as file:
+        line = orjson.loads(file.readline(_MOST_LINE))
+        return isinstance(line, dict) and {*line} in _ANNOTATED
+    return False
+
+
+def _targets(output: str) -> set[str]:
+    """What a run wrote below kept/; nothing, where it is not a run's."""
+    import pyarrow as pa  # noqa: PLC0415  (few folders have a file of such a name)
+    import pyarrow.parquet as pq  # noqa: PLC0415  (the same)
+
+    with (
+        suppress(OSError, ImportError, NearSameError, pa.ArrowException),
+        File(f"{output}/sources.parquet").open() as file,
+    ):
+        return {str(target) for target in pq.read_table(file, columns=["target"])["target"].to_pylist()}
+    return set()

@@ -10,7 +10,6 @@
 from collections.abc import Callable, Mapping
 from functools import cached_property, partial
 from typing import Any, Protocol, runtime_checkable
-from urllib.parse import urljoin
 
 import numpy as np
 import pyarrow as pa
@@ -21,6 +20,7 @@ from nearsame.dataclass import dataclass
 from nearsame.errors import MissingExtraError
 from nearsame.installation import install_command
 from nearsame.recipes.urls import DEGREES, CanonicalUrl, Degree
+from nearsame.sources.markup import absolute
 from nearsame.sources.payload_digests import comparable
 from nearsame.sources.reading import Reading
 from nearsame.stages.pairs import evidence
@@ -28,6 +28,12 @@ from nearsame.stages.pairs import evidence
 __all__ = ["BESIDE", "OneForm", "PageEvidence", "PageFacts", "sides"]
 
 
+# With a host, or of a file, or an address of another kind; without a scheme only what begins with a domain.
+_URL = (
+    r"^\s*(?:[A-Za-z][A-Za-z0-9+.-]*:(?:/?[^\s/?#]|//[^\s/?#])|file:///"
+    r"|[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)+(?::\d+)?/)"
+)
+_NO_PAGE = r"^\s*(?i:about|blob|data|javascript|mailto|tel):"
 BESIDE = ("redirect", "canonical", "revisit_of", "payload_digest")  # what sources know of a page beside its URL
 
 
@@ -109,8 +115,12 @@ class PageFacts:
         return _said((column if rows is None else computing.take(column, pa.array(rows))).combine_chunks())
 
     def urls(self, rows: Rows | None = None, degree: Degree = "usual") -> pa.Array:
-        """Canonical URLs by the rules up to a degree."""
-        return _said(self.forms[degree](self.known(self.url_column, rows)))
+        """Canonical URLs by the rules up to a degree; null where what stands there is none, as a `-`."""
+        known = self.known(self.url_column, rows)
+        nothing = pa.scalar(None, known.type)
+        known = computing.if_else(computing.match_substring_regex(known, pattern=_URL), known, nothing)
+        known = computing.if_else(computing.match_substring_regex(known, pattern=_NO_PAGE), nothing, known)
+        return _said(self.forms[degree](known))
 
     def payloads(self, rows: Rows | None = None) -> pa.Array:
         """Digests of payloads in one spelling."""
@@ -128,7 +138,10 @@ class PageFacts:
 
     def said(self, name: str, rows: Rows | None = None) -> pa.Array:
         """The same, and of redirects where each leads to at once."""
-        return _said(self.form(_absolute(self.known(self.url_column, rows), self.known(name, rows))))
+        known = self.known(name, rows)
+        if name != "revisit_of":  # which an archive says, and not a page
+            known = _absolute(self.known(self.url_column, rows), known)
+        return _said(self.form(known))
 
     @cached_property
     def _redirects(self) -> dict[str, str]:
@@ -248,11 +261,4 @@ def _followed(targets: pa.Array, redirects: Mapping[str, str]) -> pa.Array:
 
 def _absolute(base: pa.Array, target: pa.Array) -> pa.Array:
     pairs = zip(base.to_pylist(), target.to_pylist(), strict=True)
-    return pa.array([None if there is None else _joined(here or "", there) for here, there in pairs], pa.large_string())
-
-
-def _joined(base: str, target: str) -> str:
-    try:
-        return urljoin(base, target)
-    except ValueError:  # a broken address of version 6
-        return target
+    return pa.array([absolute(there, here) for here, there in pairs], pa.large_string())

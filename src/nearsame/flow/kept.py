@@ -269,7 +269,7 @@ def _with_revisits(copied: "Sequence[Revisiting]", decided: Decided) -> str:
     number, others = sum(len(part.origins) for part in copied), decided.rows.size
     line = f"{number:,} of {others:,} removed documents are revisits in kept/"
     if number < others:
-        line += "; the others stay, since their witness could not give them back"
+        line += "; the others stay, since none that stays could give them back, or revisits lead to them"
     closed = [part.name for part in copied if not part.is_whole]
     if closed:
         more = f" and {len(closed) - 1:,} more" if len(closed) > 1 else ""

@@ -384,7 +384,8 @@ def _names(pages: PageFacts, layer: OwnLayer) -> pa.Array:
     """
     of_urls = layer in ("url", GUESSED)
     needed = pages.url_column if of_urls else {"revisit": "payload_digest"}.get(layer, layer)
-    may_lack = not of_urls and pages.reading.pages  # a small archive without redirects is nobody's mistake
+    # A small archive without redirects is nobody's mistake; what a column of markup says of itself is not read.
+    may_lack = not of_urls and pages.reading.pages and not pages.reading.columns.html
     if pages.reading.num_documents and not pages.has(needed) and not may_lack:
         message = f"use={layer}: no document has anything in the column {needed!r}"
         raise ConfigError(message, hint=f"Leave {layer} out, or give sources that have it.")

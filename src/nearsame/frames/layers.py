@@ -203,7 +203,7 @@ class FrameLayers:
     def _require(self, name: str) -> None:
         """Refuse a layer that no document has anything for, where there is no web page, which might."""
         column = self.whole.judged.columns.beside[0] if name == "url" else _NEEDED.get(name, name)
-        may_lack = name != "url" and self.of_pages
+        may_lack = name != "url" and self.of_pages and not self.whole.judged.columns.html
         asked = name in _COLUMNS and name != GUESSED and not may_lack
         if asked and self.whole.counts["documents"] and not self.has(column):
             message = f"use={name}: no document has anything in the column {column!r}"

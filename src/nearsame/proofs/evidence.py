@@ -4,10 +4,11 @@
 2. Mirrors need all rows: they are counted on the way, and looked at when all have been seen.
 """
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from urllib.parse import urljoin
+from urllib.parse import urljoin, urlsplit
 
 from nearsame.named import NamedTuple
 from nearsame.proofs.claims import Claim
@@ -15,7 +16,7 @@ from nearsame.proofs.indexes import same_payload
 from nearsame.proofs.sites import host_in, path_in
 from nearsame.proofs.verdict import Findings
 
-__all__ = ["BY_CONTENT", "KINDS", "Evidence", "Redirects"]
+__all__ = ["BY_CONTENT", "KINDS", "Evidence", "Redirects", "of_urls"]
 
 DEGREES = ("standard", "usual", "guess")  # of what makes URLs one, from the surest on
 KINDS = (
@@ -24,6 +25,9 @@ KINDS = (
 BY_CONTENT = ("bytes", "text", "near")
 _BY_URL = tuple(kind for kind in KINDS if kind not in BY_CONTENT)
 _LEAST_MIRRORED = 3  # different paths that two hosts must both serve
+
+_BLANKS = " \t\n\r\f"
+_NO_PAGES = {"about", "blob", "data", "javascript", "mailto", "tel"}  # schemes
 
 Beside = Mapping[str, str | None]
 Form = Callable[[str], str]
@@ -37,12 +41,50 @@ class _Waiting(NamedTuple):
 
 
 def _absolute(base: str | None, target: str | None) -> str | None:
-    if target is None:
+    """What a page says of itself, as an address of the web with a host; None where it is none."""
+    if target is None or not target.strip():
         return None
     try:
-        return urljoin(base or "", target)
+        bare = target.strip()
+        scheme, mark, _ = bare.partition(":")
+        is_whole = bool(mark) and re.fullmatch(r"[A-Za-z][A-Za-z0-9+.-]*", scheme) is not None
+        whole = bare if is_whole else urljoin(base or "", bare)
+        parts = urlsplit(whole)
     except ValueError:  # a broken address of version 6
-        return target
+        return None
+    user, _, host = parts.netloc.rpartition("@")
+    if host.startswith("["):
+        name, _, port = host[1:].partition("]")
+        odd = set(name) - set("0123456789abcdefABCDEF:.")
+    else:
+        name, colon, port = host.partition(":")
+        odd, port = set(name) & set("[]{}<>|\\^`\"'"), colon + port
+    is_odd = bool(odd) or re.fullmatch(r"(:[0-9]*)?", port) is None or "@" in user or re.search(r"\s", parts.netloc)
+    return whole if parts.scheme in ("http", "https") and name and not is_odd else None
+
+
+def of_urls(forms: Mapping[str, Form]) -> dict[str, Form]:
+    """The forms of what is a URL: one with a host, or of a file; of anything else it is nothing."""
+
+    def made(form: Form) -> Form:
+        return lambda url: form(url) if _is_url(url) else ""
+
+    return {degree: made(form) for degree, form in forms.items()}
+
+
+def _is_url(text: str) -> bool:
+    bare = text.lstrip(_BLANKS)
+    scheme, mark, rest = bare.partition(":")
+    if mark and re.fullmatch(r"[A-Za-z][A-Za-z0-9+.-]*", scheme):
+        if scheme.lower() in _NO_PAGES:
+            return False
+        if scheme == "file" and rest.startswith("///"):
+            return True
+        behind = rest.removeprefix("//") if rest.startswith("//") else rest.removeprefix("/")
+        if behind[:1] not in ("", "/", "?", "#", *_BLANKS):
+            return True
+    host, slash, _ = bare.partition("/")
+    return bool(slash) and re.fullmatch(r"[\w-]+(\.[\w-]+)+(:\d+)?", host, re.ASCII) is not None
 
 
 def _same(one: str | None, other: str | None) -> bool:
@@ -146,7 +188,8 @@ class Evidence:
         assert form is not None  # noqa: S101  (whoever calls has seen to it)
         urls = {"url": form(url) or None if url else None, "payload_digest": page.get("payload_digest") or None}
         for name in ("redirect", "canonical", "revisit_of"):
-            target = _absolute(url, page.get(name) or None)
+            target = page.get(name) or None
+            target = target if name == "revisit_of" else _absolute(url, target)
             urls[name] = form(target) or None if target else None
         urls["redirect"] = self.redirects.end(urls["redirect"])
         return urls

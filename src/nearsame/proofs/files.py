@@ -12,6 +12,7 @@ import os
 import re
 import struct
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import chain, zip_longest
 from typing import Any, BinaryIO, Literal, cast
 
@@ -193,11 +194,17 @@ def packing(path: str, named: str | None) -> str | None:
 
 def _opened(path: str) -> BinaryIO:
     if "://" in path:
-        import fsspec  # noqa: PLC0415  (with asyncio and ssl, which local files have no use for)
-
-        system, place = fsspec.core.url_to_fs(path)
+        system, place = _located(path)
         return cast("BinaryIO", system.open(place, "rb"))
     return open(path, "rb")  # noqa: PTH123  (whoever asked closes it)
+
+
+@lru_cache(maxsize=64)
+def _located(path: str) -> tuple[Any, str]:
+    """The file system of an address, and the place in it; held, as one that reads a zip closes it when it goes."""
+    import fsspec  # noqa: PLC0415  (with asyncio and ssl, which local files have no use for)
+
+    return cast("tuple[Any, str]", fsspec.core.url_to_fs(path))
 
 
 def line_pieces(chunks: Iterator[bytes]) -> Iterator[Piece]:

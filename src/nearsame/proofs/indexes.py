@@ -16,6 +16,7 @@ _HEADER = re.compile(rb"(?:\xef\xbb\xbf)?\s*CDX((?:\s+\S)*)\s*")
 _OTHERS = re.compile(rb"(?:\xef\xbb\xbf)?[!@]")
 _TIME = re.compile(r"([0-9]{4})([0-9]{2})([0-9]{2})([0-9]{2})([0-9]{2})([0-9]{2})")
 _OBJECT = re.compile(r"(\S*) (\S*) *(\{.*)", re.DOTALL)
+_NO_DIGESTS = ("none", "null", "nil", "n/a", "na", "nan", "unknown", "undefined", "missing")
 _LENGTHS = {"md5": 128, "sha1": 160, "sha224": 224, "sha256": 256, "sha384": 384, "sha512": 512}  # bits
 _NUMBERS, _NUMBER = ("status", "length", "offset"), re.compile(r"[0-9]{1,18}")
 
@@ -74,12 +75,14 @@ def content_in(said: Mapping[str, str | None], name: str) -> str | None:
 
 def same_payload(one: str | None, other: str | None) -> bool:
     """Whether two digests are there and say the same."""
-    return one is not None and other is not None and one_spelling(one) == one_spelling(other)
+    return one is not None and other is not None and one_spelling(one) == one_spelling(other) is not None
 
 
-def one_spelling(digest: str) -> str:
-    """A digest by its algorithm and its number, where its spelling is known; else as it is."""
+def one_spelling(digest: str) -> str | None:
+    """A digest by its algorithm and its number, where its spelling is known; else as it is, or None for no digest."""
     *before, value = digest.split(":")
+    if not {*value} - {*"-_? 0"} or value.strip().lower() in _NO_DIGESTS:
+        return None
     if value not in {value.lower(), value.upper()} or not value.isascii():
         return digest
     names = ["".join(before).lower().replace("-", "")] if len(before) == 1 else [] if before else list(_LENGTHS)
@@ -89,7 +92,7 @@ def one_spelling(digest: str) -> str:
             bare = value.lower() if base == 16 else re.sub(r"={1,6}\Z", "", value.lower())
             number = _number_in(bare, letters, bits, size)
             if number is not None:
-                return f"{name}:{number:0{bits // 4}x}"
+                return f"{name}:{number:0{bits // 4}x}" if number else None
     return digest
 
 

@@ -23,7 +23,7 @@ from nearsame.proofs.claims import Claims, key_of
 from nearsame.proofs.counting import Boilerplate, boilerplate
 from nearsame.proofs.counts import check_counts, check_decisions, unproven
 from nearsame.proofs.decided import Decided
-from nearsame.proofs.evidence import Evidence, Redirects
+from nearsame.proofs.evidence import Evidence, Redirects, of_urls
 from nearsame.proofs.features import Cut
 from nearsame.proofs.files import Part, Piece, Record
 from nearsame.proofs.kept import Kept
@@ -118,7 +118,7 @@ def prove(  # noqa: PLR0913  (what is claimed, how it is read, watched by whom, 
     drawn = Sample(wanted, effort.seed, judge, bool(claims.recipe["within"]), decided)
     with ExitStack() as stack:
         tally = stack.enter_context(Tally())
-        redirects = Redirects(reader.beside[0], canonical)
+        redirects = Redirects(reader.beside[0], None if canonical is None else of_urls(canonical))
         proof = _Proof(claims, reader, judge, drawn, watch, findings, redirects, tally, decided, known)
         _say_what_was_read(proof)
         if known is not None:

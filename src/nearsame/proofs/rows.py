@@ -231,8 +231,9 @@ class Rows:
         if forms is None or one is None or two is None:
             return False
         self.findings.count("URLs")
-        if forms[degree](one) != forms[degree](two):
-            wrong(f"their canonical URLs are {forms[degree](one)!r} and {forms[degree](two)!r}")
+        here, there = forms[degree](one), forms[degree](two)
+        if here != there or not here:
+            wrong(f"their canonical URLs are {here!r} and {there!r}" if here or there else "neither has a URL")
         return True
 
     def _is_guess(self, claim: Claim) -> bool:

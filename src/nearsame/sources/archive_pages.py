@@ -14,20 +14,17 @@ _NO_TEXTS = frozenset({"text/css", "text/javascript", "text/ecmascript", "text/x
 
 def page_of(record: archives.Archived, columns: Columns, wanted: set[str]) -> PageRecord | str:
     """The document of a record; of what is none, what it is."""
-    match record.kind:
-        case "response":
-            response = http.response(record.block, columns.max_document)
-            if response is None:
-                return _plain(record, columns, wanted)
-            return _responded(record, response, columns, wanted)
-        case "resource" | "conversion":
-            return _plain(record, columns, wanted)
-        case "revisit" if columns.bare:
-            return PageRecord(None, None, None, _values(record, wanted) | _revisited(record))
-        case "metadata" if http.media_type(record.headers.get("content-type", "")) == "application/json":
-            return "record metadata (WAT)"
-        case kind:
-            return f"record {kind}"
+    if "warc-segment-number" in record.headers and record.kind != "continuation":
+        return "record cut into segments"  # of which this is the first: two that begin alike may end otherwise
+    if record.kind == "response":
+        response = http.response(record.block, columns.max_document)
+        return _plain(record, columns, wanted) if response is None else _responded(record, response, columns, wanted)
+    if record.kind in {"resource", "conversion"}:
+        return _plain(record, columns, wanted)
+    if record.kind == "revisit" and columns.bare:
+        return PageRecord(None, None, None, _values(record, wanted) | _revisited(record))
+    is_wat = record.kind == "metadata" and http.media_type(record.headers.get("content-type", "")) == "application/json"
+    return f"record {record.kind}{' (WAT)' if is_wat else ''}"
 
 
 def _responded(

@@ -29,8 +29,10 @@ from nearsame.sources.members import (
     begins_member,
     begins_record,
     first_bytes,
+    first_frame,
     mapped,
     member_end,
+    needs_dictionary,
     next_member,
     next_start,
     only_zeros,
@@ -46,6 +48,7 @@ DAMAGE = "damage"
 _HEADS = {WARC: re.compile(rb"\r?\n\r?\n"), ARC: re.compile(rb"\n")}
 _ARC_HEADER = re.compile(rb"(.+?) (\S*) (\d{12,14})(?: (\S*)(?: .*)?)? (\d+)\s*\Z", re.DOTALL)
 _REPEATED = "warc-concurrent-to"  # the one field that may stand in a header several times
+_ONCE = {"content-length", "warc-type", "warc-record-id", "warc-date", "warc-target-uri", "warc-payload-digest"}
 _HEADERS_MOST = 64 << 10
 _BY_HAND = frozenset({None, "gzip"})  # compressions that are read without FastWARC, too
 _MOST_SHARED, _MOST_RATIO = 64 << 20, 32  # bytes, and times the file's, that a shared member is inflated to
@@ -103,6 +106,11 @@ def walk(path: str, form: ArchiveForm, most: int) -> Iterator[Archived]:
     """
     number, before, last = 0, -1, None
     with mapped(path) as data:
+        if needs_dictionary(data):
+            yield Archived(
+                0, DAMAGE, {}, b"", 0, "it is compressed with a dictionary: decompress it first, with zstd -d"
+            )
+            return
         packed = packing(data, form)
         for record in _stretches(path, data, packed, form, most):
             number, before, last = number + 1, -1 if last is None else last.offset, record
@@ -116,7 +124,7 @@ def walk(path: str, form: ArchiveForm, most: int) -> Iterator[Archived]:
 def _stretches(path: str, data: Any, packed: Compression | None, form: ArchiveForm, most: int) -> Iterator[Archived]:
     """The records of a file, from one damage to the next."""
     records = _READERS[form]
-    start: int | None = 0 if len(data) else None
+    start: int | None = first_frame(data) if len(data) else None
     while start is not None:
         start = yield from _run(data, records(path, data, packed, start, most), packed, form, start)
 
@@ -273,12 +281,12 @@ def _named(lines: Iterable[bytes]) -> Iterator[tuple[str, str]]:
 def _fields(pairs: Iterable[tuple[str, str]]) -> tuple[dict[str, str], bool]:
     """A header, the first of what is repeated (where that is allowed, all of it); whether it has another's fields."""
     fields: dict[str, str] = {}
-    num_lengths = 0
+    runs_on = False
     for name, value in pairs:
         key = name.lower()
-        num_lengths += key == "content-length"
+        runs_on = runs_on or (key in fields and key in _ONCE)
         fields[key] = f"{fields[key]} {value}" if key == _REPEATED and key in fields else fields.get(key, value)
-    return fields, num_lengths > 1
+    return fields, runs_on
 
 
 def _damaged(record: Archived, reason: str, data: Any, packed: Compression | None) -> Archived:

@@ -195,6 +195,10 @@ def _explicit(root: str, name: str, path: str, wanted: Wanted) -> _Listing:
         if converter := converter_of(path):
             hint = f"Convert it first, by {converter}; or say with --as what it holds."
         raise SourceError(f"{path} has an unknown format", hint=hint)
+    if name.startswith("kept"):
+        from nearsame.files.refused import require_no_list  # noqa: PLC0415  (few are called so)
+
+        require_no_list(root, [name])
     return _Listing(root, [name], explicit=True, wanted=wanted)
 
 
@@ -211,15 +215,21 @@ def _walked(root: str) -> Iterator[str]:
 
 
 def _inside(root: str, every: list[str], wanted: Wanted) -> _Listing:
-    from nearsame.files.refused import require_no_output, require_no_table  # noqa: PLC0415  (only folders are)
+    from nearsame.files.refused import (  # noqa: PLC0415  (only folders are)
+        is_annotations,
+        require_no_list,
+        require_no_output,
+        require_no_table,
+    )
 
     paths = [path for path in every if wanted.takes(path)]
     require_no_table(root, every, read=paths)
     visible = sorted(path for path in paths if wanted.form(path)[0] and not PurePosixPath(path).name.startswith("."))
     require_no_output(root, visible, leave=", or leave it out with --exclude '{}/**'")
+    require_no_list(root, visible)
     kinds = Counter(sorted(kind_of(path) for path in set(paths).difference(visible)))
     kinds += Counter({"left out as asked": len(every) - len(paths)})
-    about_data = _about_data(visible, wanted)
+    about_data = _about_data(visible, wanted) | {path for path in visible if is_annotations(joined(root, path))}
     visible = [path for path in visible if path not in about_data]
     modes = {path: _mode(root, path) for path in visible}
     regular = [path for path, mode in modes.items() if mode is not None and stat.S_ISREG(mode)]

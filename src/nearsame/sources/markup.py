@@ -1,10 +1,12 @@
 """What a page says of itself: its title, and which address it calls its own.
 
 1. Only the head of the markup is parsed, once, and no bytes raise.
-2. `canonical` is absolute where the page's address is known; one that is no URL is none.
+2. `canonical` is an address of the web with a host, by the page's address or its `base` where it is relative; one that
+   is none (`/` of a page without an address, `javascript:`, a template that nobody filled in) says nothing.
 """
 
 import re
+from contextlib import suppress
 from typing import Any
 from urllib.parse import urljoin
 
@@ -20,6 +22,8 @@ _MOST_SEEN = 128 << 10  # of a page, to tell its encoding
 _CANONICAL = rb"(?i)canonical"
 _LINK_HEADER = r"(?i)<([^<>]*)>[^,]*?;\s*rel\s*=\s*[\"']?canonical\b"
 _SPACES = r"\s+"
+_SCHEME = r"(?i)[a-z][a-z0-9+.-]*:"
+_WEB = r"(?i)https?://(?:[^\s/?#@]*@)?(?:\[[0-9a-f:.]+\]|[^\s/?#@:\[\]{}<>|\\^`\"']+)(?::\d*)?(?:[/?#]|$)"
 
 
 def about_page(
@@ -44,7 +48,7 @@ def about_page(
     end = re.search(_HEAD_END, head)
     tree = resiliparse("parse.html").HTMLTree.parse_from_bytes(head[: end.start() if end else None], "utf-8")
     found_title = re.sub(_SPACES, " ", tree.title or "").strip().encode("utf-8", "ignore").decode()
-    return found_title or None, absolute(_link(tree), url)
+    return found_title or None, absolute(_link(tree), _base(tree, url))
 
 
 def link_canonical(header: str, url: str | None) -> str | None:
@@ -54,13 +58,28 @@ def link_canonical(header: str, url: str | None) -> str | None:
 
 
 def absolute(target: str | None, url: str | None) -> str | None:
-    """A reference as a URL; None where it is none."""
-    if not target or not target.strip():
+    """A reference as an address of the web; None where it is none.
+
+    Example:
+        >>> absolute("/rose", "http://a.example/x"), absolute("/rose", None), absolute("about:blank", None)
+        ('http://a.example/rose', None, None)
+    """
+    named = (target or "").strip()
+    if not named:
         return None
     try:
-        return urljoin(url or "", target.strip())
+        joined = named if re.match(_SCHEME, named) else urljoin(url or "", named)
     except ValueError:
         return None
+    return joined if re.match(_WEB, joined) else None
+
+
+def _base(tree: Any, url: str | None) -> str | None:
+    """What references of a page are relative to."""
+    for base in elements(tree.document, "base[href]"):
+        with suppress(ValueError):
+            return urljoin(url or "", str(base.getattr("href")).strip())
+    return url
 
 
 def _link(tree: Any) -> str | None:

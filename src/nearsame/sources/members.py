@@ -29,9 +29,11 @@ __all__ = [
     "begins_member",
     "begins_record",
     "first_bytes",
+    "first_frame",
     "mapped",
     "member_end",
     "members",
+    "needs_dictionary",
     "next_member",
     "next_start",
     "only_zeros",
@@ -48,6 +50,8 @@ STARTS: dict[ArchiveForm, re.Pattern[bytes]] = {
 }
 
 _MAGIC: dict[bytes, Compression] = {b"\x1f\x8b\x08": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"\x04\x22\x4d\x18": "lz4"}
+_SKIPPED, _SKIPPED_FIRST = b"\x2a\x4d\x18", 5  # a member without data, and the first half of the byte before that
+_DICTIONARY = b"\x5d" + _SKIPPED  # one that is a dictionary for those behind it
 _ARC_FIELDS_MOST = 16 << 10
 _CHUNK = 256 << 10
 _HEADERS_MOST = 64 << 10
@@ -73,12 +77,28 @@ class BrokenError(Exception):
         self.offset = offset  # of the compressed member
 
 
+def first_frame(data: Any) -> int:
+    """Where the first member begins that is not to be skipped: zstd and lz4 may have others before it."""
+    at = 0
+    while data[at + 1 : at + 4] == _SKIPPED and data[at] >> 4 == _SKIPPED_FIRST:
+        at += 8 + int.from_bytes(data[at + 4 : at + 8], "little")
+    return at if at <= len(data) else 0
+
+
+def needs_dictionary(data: Any) -> bool:
+    """Whether zstd has compressed the members with a dictionary: before them, as in archives, or elsewhere."""
+    at = first_frame(data)
+    is_zstd = data[at : at + 4] == _magic("zstd")
+    return bool(data[:4] == _DICTIONARY or (is_zstd and len(data) > at + 4 and data[at + 4] & 3))
+
+
 def packing(data: Any, form: ArchiveForm) -> Compression | None:
     """How members are compressed; told by the first that begins a record where the very first bytes are damaged."""
-    if not len(data) or STARTS[form].match(data[: 1 << 16].lstrip(b"\r\n")):
+    at = first_frame(data)
+    if not len(data) or STARTS[form].match(data[at : at + (1 << 16)].lstrip(b"\r\n")):
         return None
     for magic, name in _MAGIC.items():
-        if data[: len(magic)] == magic:
+        if data[at : at + len(magic)] == magic:
             return name
     damaged = next((name for name in _MAGIC.values() if next_start(data, name, form, 0) is not None), None)
     return None if STARTS[form].search(data) else damaged

@@ -2,7 +2,7 @@
 
 1. A digest of a known algorithm, in hexadecimal digits or in base32, with its name in front or without, becomes
    `sha1:` and hexadecimal digits. Without a name its length says the algorithm.
-2. Anything else is compared as it is written.
+2. Anything else is compared as it is written, unless it stands for none: `-`, `sha1:`, `sha1:unknown`, zeros.
 """
 
 import base64
@@ -12,11 +12,12 @@ __all__ = ["comparable"]
 
 _SIZES = {"md5": 16, "sha1": 20, "sha224": 28, "sha256": 32, "sha384": 48, "sha512": 64}  # bytes
 _HEX = r"[0-9a-f]+|[0-9A-F]+"
+_WORDS = frozenset({"none", "null", "nil", "n/a", "na", "nan", "unknown", "undefined", "missing"})
 _BASE32 = r"([a-z2-7]+|[A-Z2-7]+)={0,6}"
 
 
-def comparable(digest: str) -> str:
-    """The spelling that a digest is compared by.
+def comparable(digest: str) -> str | None:
+    """The spelling that a digest is compared by; None where it is none.
 
     Example:
         >>> comparable("3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ")
@@ -30,8 +31,12 @@ def comparable(digest: str) -> str:
         if name == algorithm or not mark:
             plain = _in_hex(value, size)
             if plain is not None:
-                return f"{algorithm}:{plain}"
-    return digest
+                return f"{algorithm}:{plain}" if _says_something(plain) else None
+    return digest if _says_something(value) else None
+
+
+def _says_something(value: str) -> bool:
+    return value.strip("-_? 0") != "" and value.strip().lower() not in _WORDS
 
 
 def _in_hex(value: str, size: int) -> str | None:

@@ -33,6 +33,7 @@ __all__ = [
     "Responses",
     "Revisiting",
     "given_back",
+    "led_to",
     "origin_of",
     "require_archives",
     "revisit",
@@ -54,6 +55,7 @@ _KEPT = (
     b"warc-ip-address",
     b"warc-warcinfo-id",
 )
+_SECONDS = len("2024-01-01T00:00:00")
 _NEVER = {b"warc-segment-number", b"warc-truncated"}  # what says that a record is not all of it
 _HEADER_MOST = 64 << 10
 
@@ -76,7 +78,7 @@ class Responses(NamedTuple):
     origins: dict[int, Origin]  # by position
     is_whole: bool  # its records can be taken one by one; else none is an origin
     ids: set[str]  # to which revisits lead
-    urls: set[str]
+    targets: set[tuple[str, str]]  # likewise: URLs, with their seconds
 
 
 class _Response(NamedTuple):
@@ -134,6 +136,17 @@ def _are_equal(one: Origin, other: Origin) -> bool:
     """Whether one record may stand for the payload of another: by its bytes, and by what both records say of them."""
     digests = {comparable(response.digest.decode("latin-1")) for response in (one, other) if response.is_told}
     return one.payload == other.payload and one.codings == other.codings and len(digests) < 2 and one.id != other.id
+
+
+def led_to(own: str, url: str, date: str) -> tuple[str, str]:
+    """Where a revisit leads to, as replay finds it: a URL and a second, or what was seen there at any time.
+
+    Args:
+        own: The revisit's URL.
+        url: The one that it names; it may name none, and mean its own.
+        date: When that was seen, if it says so.
+    """
+    return (url, date[:_SECONDS]) if url and date else (url or own, "")
 
 
 class _Leads:
@@ -259,7 +272,7 @@ def with_revisits(
         wanted.setdefault(number, set()).add(position)
     known = [part.responses(frozenset(wanted.get(number, ()))) for number, part in enumerate(parts)]
     ids = set[str]().union(*(responses.ids for responses in known))
-    urls = set[str]().union(*(responses.urls for responses in known))
+    targets = set[tuple[str, str]]().union(*(responses.targets for responses in known))
     leads = _Leads()
     for number, at in sorted(set(witnesses)):
         leads.add(known[number].origins.get(at) if number >= 0 else None)
@@ -270,7 +283,8 @@ def with_revisits(
             continue
         witness = known[other].origins.get(at) if other >= 0 else None
         origin = leads.of(one, witness)
-        is_led_to = one.id.decode("latin-1") in ids or one.url.decode("latin-1") in urls
+        url, date = one.url.decode("latin-1"), one.date.decode("latin-1")
+        is_led_to = one.id.decode("latin-1") in ids or not targets.isdisjoint({led_to(url, url, date), (url, "")})
         if origin is None or is_led_to:
             leads.add(one)
         else:

@@ -30,7 +30,7 @@ from nearsame.sources.columns import choose
 from nearsame.sources.members import ArchiveForm
 from nearsame.sources.page_records import BESIDE, Batched, pages_at
 from nearsame.sources.parts import FilePart, strictly
-from nearsame.sources.revisits import Responses, origin_of
+from nearsame.sources.revisits import Responses, led_to, origin_of
 from nearsame.sources.streams import BrokenStreamError, copy_raw, looks_compressed, sink, unused
 from nearsame.sources.tables import ANNOTATIONS, values_of
 
@@ -153,8 +153,8 @@ class WebArchive(FilePart):
             raw = raw_records(str(path), self.form, places, positions) if is_whole else ()
             origins = {position: origin for position, record in raw if (origin := origin_of(record)) is not None}
         revisits = [place for place in places if place.kind == "revisit"]
-        urls = {url for revisit in revisits for url in (revisit.target[0], revisit.refers_to_target[0])}
-        return Responses(origins, is_whole, {revisit.refers_to for revisit in revisits}, urls)
+        targets = {led_to(revisit.target[0], *revisit.refers_to_target) for revisit in revisits}
+        return Responses(origins, is_whole, {revisit.refers_to for revisit in revisits}, targets)
 
     def labels(self) -> list[tuple[str, str]]:
         """Id and URL of each record, in order, documents or not: what its annotations call it."""

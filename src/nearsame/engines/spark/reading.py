@@ -41,7 +41,7 @@ from nearsame.engines.spark.plans import said_by_folders, twice_named, with_file
 from nearsame.errors import ColumnError, ConfigError, SourceError
 from nearsame.files.formats import WHOLE
 from nearsame.files.inputs import NAMED_TWICE
-from nearsame.files.refused import require_no_output
+from nearsame.files.refused import require_no_list, require_no_output
 
 __all__ = ["UNREAD", "Given", "is_frame", "packed_files", "read"]
 
@@ -321,7 +321,9 @@ def _form(files: HadoopFiles, path: str, entries: list[Any]) -> Form:
 def _form_of_folder(files: HadoopFiles, path: str, entries: list[Any]) -> Form:
     kinds, packings, endings, nested, ignored = set(), set(), set(), False, 0
     every = [(name, folders) for name, folders, _ in files.below(entries)]
-    require_no_output(as_name(path), sorted("/".join((*folders, name)) for name, folders in every))
+    names = sorted("/".join((*folders, name)) for name, folders in every)
+    require_no_output(as_name(path), names)
+    require_no_list(as_name(path), names)
     for name, folders in every:
         known, packing = kind_of(name)
         ignored += known is None
