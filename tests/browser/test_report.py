@@ -11,7 +11,7 @@ from nearsame.files.inputs import Inputs
 from nearsame.sources.judged import read_judgements
 from nearsame.studies.decision_log import DecisionLog
 from tests.cli.commands import run, words
-from tests.patience import PATIENCE
+from tests.patience import PATIENCE, eventually
 
 AUDIT = Path(__file__).with_name("audit.js").read_text("utf-8").partition("\n")[2]
 
@@ -239,8 +239,8 @@ def test_what_is_judged_is_kept_and_read(report, opened, tmp_path):
     result = run("evaluate", corpus_path(), "--truth", judged, "--methods", "jaccard", "--json", "-q")
     assert 0 == result.exit_code, result.stderr
     assert "17 true and 1 false pair" in json.loads(result.stdout)["truth"]
-    opened.reload()
-    assert before == opened.inner_text("#quality")
+    # a busy browser may begin the page anew before it has taken over what the old one gave it to keep
+    eventually(lambda: opened.reload() and before == opened.inner_text("#quality"))
     opened.evaluate("localStorage.clear()")
     opened.goto(path.as_uri())
     assert "Nothing is known" in opened.inner_text("#quality")

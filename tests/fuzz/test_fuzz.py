@@ -32,7 +32,9 @@ def test_random_runs_answer_as_brute_force_does(cases: int) -> None:
     assert [] == run(Tally(), cases)
 
 
-@pytest.mark.parametrize("cases", [80, pytest.param(1_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "cases", [80, pytest.param(300, marks=pytest.mark.slow), pytest.param(1_000, marks=pytest.mark.long)]
+)
 @pytest.mark.timeout(600)
 def test_random_runs_obey_decisions_as_the_rule_says(cases: int) -> None:
     """All methods; sides, groups, components, copies and circles; who goes, what is counted, `at`, and the proof."""
