@@ -21,6 +21,7 @@ BUILTINS = {
     "StoreError": OSError,
     "StoreBusyError": TimeoutError,
     "StoreDamagedError": OSError,
+    "InterruptedChangeError": OSError,
     "IndexMismatchError": ValueError,
     "UnknownIdError": LookupError,
     "MissingExtraError": ImportError,

@@ -157,6 +157,7 @@ class GroupWriter:
             index = self._opener()
         except BaseException as error:  # noqa: BLE001  (it is raised where start() was called)
             self._failed = error
+            self._is_written.set()  # there is nothing to write
             return
         finally:
             opened.set()
