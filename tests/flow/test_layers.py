@@ -841,10 +841,26 @@ def test_pairs_of_one_host_and_of_two_are_counted_apart(tmp_path: Path, extra: i
     assert "same host 1 of documents of one host other host 2 of two hosts; 3 unknown" in " ".join(done.stdout.split())
 
 
-@pytest.mark.parametrize("url", ["-", "not a url", "about:blank", "http://", "null", "javascript:a()", "index.html"])
+@pytest.mark.parametrize("url", ["-", "not a url", "about:blank", "http://", "null", "javascript:a()", "{{url}}"])
 def test_what_is_no_url_is_the_same_as_no_other(url: str) -> None:
     """Placeholders would make one page of all that have none."""
     pages = [{"id": f"{n}", "url": url, "text": f"{text} one two three"} for n, text in enumerate(["a b", "c d"])]
     pages += [{"id": "x", "url": "http://a.org/", "text": "x"}, {"id": "y", "url": "http://a.org/", "text": "y"}]
     found = ns.dedup(pages, use="url")
     assert ["y"] == found.removals.column("id").to_pylist()
+
+
+@pytest.mark.parametrize("url", ["example.org", "example.org?id=1", "org,example)/page", "/x", "index.html", "urn:x:1"])
+def test_what_may_name_a_page_does(url: str) -> None:
+    """Whatever a column has for URLs, besides words for nothing."""
+    found = ns.dedup([{"url": url, "text": text} for text in ("a b", "c d")], use="url")
+    assert 1 == found.stats.removed
+
+
+@pytest.mark.parametrize("url", ["-", "about:blank", "n/a", "http://"])
+def test_an_index_knows_no_page_by_what_is_no_url(url: str, tmp_path: Path) -> None:
+    """As a run beside it."""
+    with ns.Index.create(tmp_path / "a.ns", method=["digest", "url"]) as index:
+        index.add([{"id": "a", "url": url, "text": "a b"}, {"id": "b", "url": "http://b.org/", "text": "b c"}])
+        new = [{"id": "c", "url": url, "text": "c d"}, {"id": "d", "url": "http://b.org/", "text": "d e"}]
+        assert [True, False] == [one.added for one in index.add(new, if_new=True)]

@@ -470,3 +470,14 @@ def test_the_pages_of_a_second_day_become_revisits_beside_those_of_the_first(tmp
     kept = (tmp_path / "second" / "kept" / "new.warc").read_bytes()
     assert (3, 3) == (found.stats.removed, kept.count(b"WARC-Type: revisit"))
     assert ns.verify(tmp_path / "second").holds
+
+
+@pytest.mark.parametrize("date", ["2026-01-02", "2026-01-02T03:04:06Z", "2026-01-02T04:04:05+01:00", ""])
+def test_what_another_revisit_may_mean_stays(tmp_path: Path, date: str) -> None:
+    """Where no page of that second is there, any of that URL is meant: replay does not follow two revisits."""
+    said = ["WARC-Refers-To-Target-URI: https://a.example/2", *([f"WARC-Refers-To-Date: {date}"] if date else [])]
+    named = record(_REVISIT, *said, kind="revisit", number=5)
+    source = _source(tmp_path, [response(1, TEXT), response(2, TEXT), response(3, TEXT), named])
+    kept = (_written(tmp_path, source) / "a.warc").read_bytes()
+    assert 2 == kept.count(b"WARC-Type: revisit")
+    assert 1 == kept.count(b"WARC-Target-URI: http://a.example/2\r\nContent-Length")

@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 
 import nearsame as ns
-from nearsame.stores import open_store
+from nearsame.stores import open_store, sqlite
+from nearsame.stores.sqlite_files import reader
 from tests.cli.commands import run
 from tests.index.disks import fill, small_disk
 
@@ -230,3 +231,24 @@ def test_a_file_is_whole_when_its_writer_has_closed_it(tmp_path):
     shutil.copy(place, tmp_path / "copy.ns")
     with ns.Index.open(tmp_path / "copy.ns") as index:
         assert ["a", "b"] == list(index.ids())
+
+
+def test_no_copy_is_made_of_a_file_that_was_written_to_meanwhile(tmp_path, monkeypatch):
+    """It would have pages of before and of after."""
+    with tempfile.TemporaryDirectory() as home:
+        place = Path(home, "seen.ns")
+        ns.Index.create(place, source=[{"id": "a", "text": TEXT}]).close()
+        with as_nobody(home):
+            store = open_store(place, read_only=True)
+        monkeypatch.setattr(sqlite, "reader", lambda *_: copied(place, home))
+        with closing(store), pytest.raises(ns.StoreBusyError, match="was written to"):
+            store.backup(str(tmp_path / "copy.ns"), overwrite=False)
+        assert not (tmp_path / "copy.ns").exists()
+
+
+def copied(place, home):
+    """A frozen connection, and a change behind it."""
+    with as_nobody(home):
+        connection = reader(place, 1.0)
+    add_elsewhere(place, "b")
+    return connection

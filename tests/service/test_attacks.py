@@ -446,7 +446,8 @@ def test_a_request_for_another_protocol_is_answered_as_without(shelf, protocol, 
     post = b"POST /documents?id=%s HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\n"
     plain = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n"
     last = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
-    sent = (
+    sent = post % b"d" + asks + b"Content-Length: 0\r\n\r\n" + post % b"e" + asks + b"\r\n"  # no bodies
+    sent += (
         post % b"a" + asks + LENGTH + plain + asks + b"\r\n" + post % b"b" + asks + CHUNKS + post % b"c" + LENGTH + last
     )
     with running(shelf.open, timeout=PATIENCE) as served:
@@ -454,8 +455,10 @@ def test_a_request_for_another_protocol_is_answered_as_without(shelf, protocol, 
             for start in range(0, len(sent), cut):
                 client.sendall(sent[start : start + cut])
             answers = b"".join(iter(lambda: client.recv(1 << 16), b""))
-        assert 5 == answers.count(b"HTTP/1.1 200 OK")
-        assert dict.fromkeys("abc", "hallo world") == {id: one["text"] for id, one in shelf.documents.items()}
+        assert 7 == answers.count(b"HTTP/1.1 200 OK")
+        assert dict.fromkeys("de", "") | dict.fromkeys("abc", "hallo world") == {
+            id: one["text"] for id, one in shelf.documents.items()
+        }
 
 
 @pytest.mark.parametrize("kind", ["text/plain", "application/x-ndjson"])

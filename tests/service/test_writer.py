@@ -5,6 +5,7 @@ import threading
 
 import pytest
 
+from nearsame.errors import InterruptedChangeError
 from nearsame.service.changes import Adding, Removing
 from nearsame.service.metrics import Metrics
 from nearsame.service.problems import HttpProblem
@@ -212,3 +213,25 @@ def test_a_change_whose_end_nobody_waits_for_is_in_doubt():
     problem = run(shelf, work)
     assert (503, "interrupted") == (problem.status, problem.code)
     assert {"d0", "d1"} == set(shelf.documents)
+
+
+def test_a_group_in_doubt_is_not_written_again():
+    """It may be there: what is told of a second time would be told of the first."""
+    shelf, calls = Shelf(), []
+
+    class Doubtful:
+        documents, kind = 1, "doubtful"
+
+        def apply(self, index, changes):
+            calls.append(len(changes))
+            raise InterruptedChangeError("lost")
+
+    async def work(writer):
+        shelf.gate.clear()
+        tasks = await submitted(writer, Adding([document(0)]), *(Doubtful() for _ in range(3)))
+        shelf.gate.set()
+        return await asyncio.gather(*tasks, return_exceptions=True)
+
+    _, *doubtful = run(shelf, work)
+    assert [3] == calls
+    assert [InterruptedChangeError] * 3 == [type(each) for each in doubtful]

@@ -397,3 +397,20 @@ def test_what_was_copied_may_be_called_as_a_list(tmp_path: Path) -> None:
     other = tmp_path / "annotations.jsonl"
     other.write_bytes(LINE)
     assert 1 == ns.dedup(str(other)).stats.documents
+
+
+def test_a_pipe_by_the_name_of_annotations_is_not_waited_for(tmp_path: Path) -> None:
+    """It has no end; what is no file is passed over."""
+    os.mkfifo(tmp_path / "a.warc.annotations.jsonl")
+    (tmp_path / "b.jsonl").write_bytes(LINE)
+    assert 1 == ns.dedup(str(tmp_path)).stats.documents
+
+
+def test_a_list_behind_a_link_is_a_list(tmp_path: Path) -> None:
+    """Whatever kept/ is called there."""
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "b.txt").write_text("a rose")
+    ns.dedup(str(tmp_path / "a")).write(tmp_path / "out")
+    (tmp_path / "link").symlink_to(tmp_path / "out" / "kept")
+    with pytest.raises(SourceError, match="is a list"):
+        ns.dedup(str(tmp_path / "link"))

@@ -14,7 +14,7 @@ import nearsame as ns
 import nearsame.proofs.evidence as proofs
 from nearsame import page_encodings
 from nearsame.errors import ColumnError, ConfigError
-from nearsame.flow import evidence
+from nearsame.placeholders import NO_URL, is_no_url
 from nearsame.sources import Columns, open_parts, page_records
 from nearsame.sources.markup import about_page, absolute
 from nearsame.sources.page_records import page_of_file
@@ -219,6 +219,13 @@ def test_a_run_that_is_continued_counts_pages_like_one_that_was_not_stopped(tmp_
             (said, "http://a.example/x", None)
             for said in ("http://{{host}}/", "mailto:a@b.c", "http://a b/", "file:///x")
         ),
+        *((said, "http://a.example/x", None) for said in ("{{ page.url }}", "<?php echo $url ?>", "undefined", "null")),
+        *(
+            (said, "http://a.example/x", None)
+            for said in ("${url}", "%%canonical%%", "[object Object]", "http://null/")
+        ),
+        *((said, "http://a.example/x", said) for said in ("http://exam\u2100ple.org/c", "http://e\uff0eorg/c")),
+        ("http://f.org:\u0663/", "http://a.example/x", None),
         ("HTTPS://[::1]:8/x", "http://a.example/x", "https://[::1]:8/x"),
         (" /y ", "http://a.example/x", "http://a.example/y"),
         ("http://b.example", None, "http://b.example"),
@@ -226,7 +233,7 @@ def test_a_run_that_is_continued_counts_pages_like_one_that_was_not_stopped(tmp_
 )
 def test_what_is_no_address_of_the_web_is_no_canonical_url(said: str, url: str | None, canonical: str | None) -> None:
     """It would be one for pages that have nothing to do with each other."""
-    found = about_page(f'<link rel="canonical" href="{said}">'.encode(), None, url)[1]
+    found = about_page(f'<link rel="canonical" href="{said}">'.encode(), "utf-8", url)[1]
     assert canonical == (found and found.replace("HTTPS", "https"))
 
 
@@ -234,11 +241,28 @@ def test_a_canonical_url_is_relative_to_the_base_of_its_page() -> None:
     """The first one that a page names, itself relative to where it was found."""
     head = b'<base href="/prod/17/"><base href="/no/"><link rel=canonical href="index.html">'
     assert "http://a.example/prod/17/index.html" == about_page(head, None, "http://a.example/show?id=17")[1]
+    scripted = head.replace(b"/prod/17/", b"javascript:x()")
+    assert "http://a.example/index.html" == about_page(scripted, None, "http://a.example/show?id=17")[1]
     assert "http://b.example/index.html" == about_page(head.replace(b"/prod/17/", b"http://b.example/"))[1]
 
 
 _PIECES = ["http", "https", "file", "urn", "about", "DATA", "a.b", "x-y.org", "[::1]", "//", "///", "%41", "é", "1"]
-_PIECES += [*":/?#-.@{ \t\n\\"]
+_PIECES += [
+    *":/?#-.@{ \t\n\\",
+    "null",
+    "None",
+    "n/a",
+    "{{",
+    "${",
+    "<?",
+    "%%a%%",
+    "[object",
+    "://",
+    "７",
+    "℀",
+    "٣",
+    "\0",
+]
 
 
 @given(
@@ -251,10 +275,8 @@ _PIECES += [*":/?#-.@{ \t\n\\"]
 def test_a_run_and_its_proof_agree_on_what_is_an_address(text: str, base: str | None) -> None:
     """By code of their own."""
     assert absolute(text, base) == proofs._absolute(base, text)
-    said = pa.array([text], pa.large_string())
-    patterns = (evidence._URL, evidence._NO_PAGE)
-    is_url, is_none = (pc.match_substring_regex(said, pattern)[0].as_py() for pattern in patterns)
-    assert (is_url and not is_none) == proofs._is_url(text)
+    said = pc.match_substring_regex(pa.array([text], pa.large_string()), NO_URL)[0].as_py()
+    assert is_no_url(text) == said != proofs._is_url(text)
 
 
 @pytest.mark.parametrize("layer", ["canonical", "redirect"])

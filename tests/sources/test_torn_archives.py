@@ -135,3 +135,25 @@ def test_a_record_in_segments_is_no_document(tmp_path: Path) -> None:
     found = ns.dedup(str(tmp_path / "a.warc"), audit=False)
     assert 0 == found.stats.documents
     assert {"record cut into segments": 2} == found.stats.pages["passed_over"]
+
+
+@pytest.mark.parametrize("at", [30, 60, 90, 120, 150, 180])
+def test_a_record_behind_a_header_that_breaks_off_in_a_line_is_read(at: int, tmp_path: Path) -> None:
+    """It begins in the middle of that line."""
+    whole = [_record(number, f"{number} " + "a rose is a rose " * number) for number in (1, 2, 3)]
+    (tmp_path / "torn.warc").write_bytes(whole[0] + whole[0][:at] + whole[1] + whole[2])
+    urls, skipped = _told(tmp_path / "torn.warc")
+    assert ([f"http://a.example/{number}" for number in (1, 2, 3)], 1) == (urls, skipped)
+
+
+@pytest.mark.parametrize(
+    "field", ["WARC-Target-URI: http://a.example/{}", "WARC-Date: 2020-01-01T00:00:00Z", "WARC-Payload-Digest: sha1:A"]
+)
+def test_a_field_that_stands_there_twice_is_of_one_record(field: str, tmp_path: Path) -> None:
+    """If it says the same; and digests may be of several algorithms."""
+    made = []
+    for number in (1, 2):
+        more = f"WARC-Payload-Digest: sha256:B\r\n{field.format(number)}\r\nContent-Type".encode()
+        made.append(_record(number, f"{number} a rose is a rose").replace(b"Content-Type", more, 1))
+    (tmp_path / "a.warc").write_bytes(b"".join(made))
+    assert ([f"http://a.example/{number}" for number in (1, 2)], 0) == _told(tmp_path / "a.warc")

@@ -110,9 +110,9 @@ def require_no_list(root: str, paths: Iterable[str]) -> None:
         SourceError: One is such a list.
     """
     for place in (joined(root, path) for path in paths if _LIST.search(path)):
-        whole = place if is_url(place) else os.path.abspath(place)  # noqa: PTH100  (no link is followed)
-        ends = [found.start() for found in re.finditer("/kept/", whole)]
-        if any(whole[end + len("/kept/") :] in _targets(whole[:end]) for end in ends):
+        spelt = {place} if is_url(place) else {os.path.abspath(place), os.path.realpath(place)}  # noqa: PTH100  (both)
+        ends = [(whole, found) for whole in sorted(spelt) for found in re.finditer("/kept/", whole)]
+        if any(whole[found.end() :] in _targets(whole[: found.start()]) for whole, found in ends):
             message = f"{place} is a list of the text files that stayed, and not their texts"
             hint = "Write with --copy, which puts the files themselves into kept/; or name the files that it lists."
             raise SourceError(message, hint=hint)
@@ -120,7 +120,7 @@ def require_no_list(root: str, paths: Iterable[str]) -> None:
 
 def is_annotations(place: str) -> bool:
     """Whether a file has what `--annotate` wrote about text files, or the records of an archive, beside them."""
-    if not _ANNOTATIONS.search(place):
+    if not _ANNOTATIONS.search(place) or not _is_file(place):
         return False
     with suppress(OSError, ImportError, NearSameError, ValueError), File(place).open() as file:
         line = orjson.loads(file.readline(_MOST_LINE))
@@ -133,9 +133,15 @@ def _targets(output: str) -> set[str]:
     import pyarrow as pa  # noqa: PLC0415  (few folders have a file of such a name)
     import pyarrow.parquet as pq  # noqa: PLC0415  (the same)
 
-    with (
-        suppress(OSError, ImportError, NearSameError, pa.ArrowException),
-        File(f"{output}/sources.parquet").open() as file,
-    ):
-        return {str(target) for target in pq.read_table(file, columns=["target"])["target"].to_pylist()}
+    place = f"{output}/sources.parquet"
+    if not _is_file(place):
+        return set()
+    with suppress(OSError, ImportError, NearSameError, pa.ArrowException), File(place).open() as file:
+        table = pq.ParquetFile(file).read(columns=["target"], use_threads=False)
+        return {str(target) for target in table["target"].to_pylist()}
     return set()
+
+
+def _is_file(place: str) -> bool:
+    """Whether it can be looked into, as a pipe cannot."""
+    return is_url(place) or os.path.isfile(place)  # noqa: PTH113  (a name need not be text)

@@ -19,6 +19,7 @@ from nearsame.arrow import Mask, Rows
 from nearsame.dataclass import dataclass
 from nearsame.errors import MissingExtraError
 from nearsame.installation import install_command
+from nearsame.placeholders import NO_URL
 from nearsame.recipes.urls import DEGREES, CanonicalUrl, Degree
 from nearsame.sources.markup import absolute
 from nearsame.sources.payload_digests import comparable
@@ -28,12 +29,6 @@ from nearsame.stages.pairs import evidence
 __all__ = ["BESIDE", "OneForm", "PageEvidence", "PageFacts", "sides"]
 
 
-# With a host, or of a file, or an address of another kind; without a scheme only what begins with a domain.
-_URL = (
-    r"^\s*(?:[A-Za-z][A-Za-z0-9+.-]*:(?:/?[^\s/?#]|//[^\s/?#])|file:///"
-    r"|[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)+(?::\d+)?/)"
-)
-_NO_PAGE = r"^\s*(?i:about|blob|data|javascript|mailto|tel):"
 BESIDE = ("redirect", "canonical", "revisit_of", "payload_digest")  # what sources know of a page beside its URL
 
 
@@ -117,10 +112,8 @@ class PageFacts:
     def urls(self, rows: Rows | None = None, degree: Degree = "usual") -> pa.Array:
         """Canonical URLs by the rules up to a degree; null where what stands there is none, as a `-`."""
         known = self.known(self.url_column, rows)
-        nothing = pa.scalar(None, known.type)
-        known = computing.if_else(computing.match_substring_regex(known, pattern=_URL), known, nothing)
-        known = computing.if_else(computing.match_substring_regex(known, pattern=_NO_PAGE), nothing, known)
-        return _said(self.forms[degree](known))
+        is_none = computing.match_substring_regex(known, pattern=NO_URL)
+        return _said(self.forms[degree](computing.if_else(is_none, pa.scalar(None, known.type), known)))
 
     def payloads(self, rows: Rows | None = None) -> pa.Array:
         """Digests of payloads in one spelling."""

@@ -15,6 +15,7 @@ from nearsame.flow.steps import steps
 from nearsame.index.codes import EXPECTED, CodeFacet
 from nearsame.index.facet import NOTHING, Batch, Facet, IndexMethod, Input, cut, documents, through
 from nearsame.index.sets import SetFacet
+from nearsame.placeholders import is_no_url
 from nearsame.recipes.choices import StoreKind
 from nearsame.recipes.methods import Digest, MinHash, SimHash
 from nearsame.recipes.urls import CanonicalUrl
@@ -67,7 +68,7 @@ class _Urls(Facet):
 
     def items(self, inputs: Sequence[Input]) -> list[UInt64s]:
         """What each document is compared by."""
-        return [self._of(document.url) if document.url else NOTHING for document in inputs]
+        return [NOTHING if not url or is_no_url(url) else self._of(url) for url in (one.url for one in inputs)]
 
     def _of(self, url: str) -> UInt64s:
         return np.frombuffer(hashlib.blake2b(self._canonical(url).encode(), digest_size=16).digest(), np.uint64)

@@ -8,7 +8,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urljoin
 
 from nearsame.named import NamedTuple
 from nearsame.proofs.claims import Claim
@@ -27,6 +27,8 @@ _BY_URL = tuple(kind for kind in KINDS if kind not in BY_CONTENT)
 _LEAST_MIRRORED = 3  # different paths that two hosts must both serve
 
 _BLANKS = " \t\n\r\f"
+_WORDS = {"na", "n/a", "nil", "unknown", "missing", "null", "none", "undefined", "nan"}
+_MARKS = ("{{", "}}", "${", "<?", "<%", "[object")  # of templates that nobody filled in
 _NO_PAGES = {"about", "blob", "data", "javascript", "mailto", "tel"}  # schemes
 
 Beside = Mapping[str, str | None]
@@ -42,25 +44,24 @@ class _Waiting(NamedTuple):
 
 def _absolute(base: str | None, target: str | None) -> str | None:
     """What a page says of itself, as an address of the web with a host; None where it is none."""
-    if target is None or not target.strip():
+    bare = (target or "").strip(_BLANKS)
+    if not bare or _is_word(bare):
         return None
+    scheme, mark, _ = bare.partition(":")
     try:
-        bare = target.strip()
-        scheme, mark, _ = bare.partition(":")
-        is_whole = bool(mark) and re.fullmatch(r"[A-Za-z][A-Za-z0-9+.-]*", scheme) is not None
-        whole = bare if is_whole else urljoin(base or "", bare)
-        parts = urlsplit(whole)
+        whole = bare if mark and re.fullmatch(r"[A-Za-z][A-Za-z0-9+.-]*", scheme) else urljoin(base or "", bare)
     except ValueError:  # a broken address of version 6
         return None
-    user, _, host = parts.netloc.rpartition("@")
+    scheme, _, rest = whole.partition("://")
+    user, _, host = re.split(r"[/?#]", rest, maxsplit=1)[0].rpartition("@")
     if host.startswith("["):
-        name, _, port = host[1:].partition("]")
-        odd = set(name) - set("0123456789abcdefABCDEF:.")
+        name, closed, port = host[1:].partition("]")
+        odd = set(name) - set("0123456789abcdefABCDEF:.") or not closed
     else:
         name, colon, port = host.partition(":")
-        odd, port = set(name) & set("[]{}<>|\\^`\"'"), colon + port
-    is_odd = bool(odd) or re.fullmatch(r"(:[0-9]*)?", port) is None or "@" in user or re.search(r"\s", parts.netloc)
-    return whole if parts.scheme in ("http", "https") and name and not is_odd else None
+        odd, port = set(name) & {*"[]{}<>|\\^`\"'", *_BLANKS}, colon + port
+    is_odd = bool(odd) or re.fullmatch(r"(:[0-9]*)?", port) is None or bool({*user} & {"@", *_BLANKS})
+    return whole if scheme.lower() in ("http", "https") and name and not is_odd else None
 
 
 def of_urls(forms: Mapping[str, Form]) -> dict[str, Form]:
@@ -73,18 +74,24 @@ def of_urls(forms: Mapping[str, Form]) -> dict[str, Form]:
 
 
 def _is_url(text: str) -> bool:
-    bare = text.lstrip(_BLANKS)
-    scheme, mark, rest = bare.partition(":")
-    if mark and re.fullmatch(r"[A-Za-z][A-Za-z0-9+.-]*", scheme):
-        if scheme.lower() in _NO_PAGES:
-            return False
-        if scheme == "file" and rest.startswith("///"):
+    bare = text.strip(_BLANKS)
+    return bool(bare.strip("-_?.*/#\\")) and not _is_word(bare)
+
+
+def _is_word(bare: str) -> bool:
+    """Whether this says that there is no address."""
+    low = bare.lower()
+    scheme, mark, rest = low.partition(":")
+    is_scheme = bool(mark) and re.fullmatch(r"[a-z][a-z0-9+.-]*", scheme) is not None
+    if low in _WORDS or not low.strip("-") or (is_scheme and (scheme in _NO_PAGES or not rest.strip("/"))):
+        return True
+    if is_scheme and scheme in ("http", "https", "ftp") and rest.startswith("//"):
+        host = re.split(r"[:/?#]", rest[2:], maxsplit=1)[0]
+        if (not host and not rest[2:].startswith(":")) or host in ("null", "none", "undefined", "nan"):
             return True
-        behind = rest.removeprefix("//") if rest.startswith("//") else rest.removeprefix("/")
-        if behind[:1] not in ("", "/", "?", "#", *_BLANKS):
-            return True
-    host, slash, _ = bare.partition("/")
-    return bool(slash) and re.fullmatch(r"[\w-]+(\.[\w-]+)+(:\d+)?", host, re.ASCII) is not None
+    first = re.split(rf"[{_BLANKS}]", bare, maxsplit=1)[0]
+    is_sentence = first != bare and not {*first} & {*":/?#"}
+    return is_sentence or any(mark in low for mark in _MARKS) or re.search(r"%%[a-z_.]+%%", low) is not None
 
 
 def _same(one: str | None, other: str | None) -> bool:

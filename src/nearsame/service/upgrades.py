@@ -41,22 +41,21 @@ class Parser:
                 if not self.is_interrupted:
                     raise
                 data = data[upgrade.args[0] :]
-                self._parser = self._following()
+                self._go_on()
             else:
                 return
 
-    def _following(self) -> Any:
-        """A parser that stands where this one stopped."""
-        told = _Told(self._protocol)
-        parser = type(self._parser)(told)
+    def _go_on(self) -> None:
+        """Take a parser that stands where this one stopped; without a body the request ends with that."""
+        told, before = _Told(self._protocol), self._parser
+        self._parser = type(before)(told)
         with suppress(AttributeError):
-            parser.set_dangerous_leniencies(lenient_data_after_close=True)  # as uvicorn has the first one
-        lines = [b"POST / HTTP/%s" % self._parser.get_http_version().encode()]
+            self._parser.set_dangerous_leniencies(lenient_data_after_close=True)  # as uvicorn has the first one
+        lines = [b"POST / HTTP/%s" % before.get_http_version().encode()]
         lines += [b"%s: %s" % header for header in self._protocol.headers if header[0] in _FRAMING]
-        lines += [b"connection: %s" % (b"keep-alive" if self._parser.should_keep_alive() else b"close"), b"\r\n"]
-        parser.feed_data(b"\r\n".join(lines))
+        lines += [b"connection: %s" % (b"keep-alive" if before.should_keep_alive() else b"close"), b"\r\n"]
+        self._parser.feed_data(b"\r\n".join(lines))
         told.is_new = True
-        return parser
 
 
 class _Told:

@@ -4,7 +4,7 @@
 2. While one transaction is written the next changes gather, and those of one kind go together, in their order: nobody
    waits for company that may not come.
 3. What waits is bounded; who comes on top of that is sent away at once, to come back.
-4. A change that fails does so alone: its group is written again without company.
+4. A change that fails does so alone: its group is written again without company, unless it may have been written.
 5. A change is withdrawn while it waits or not at all, so "not written" is never a guess.
 6. At the end what was accepted is written first. The index is closed when nobody reads it any more: whoever closes it
    last writes its log back, and readers cannot.
@@ -18,6 +18,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from nearsame.dataclass import dataclass
+from nearsame.errors import InterruptedChangeError
 from nearsame.service.metrics import Metrics
 from nearsame.service.problems import HttpProblem, busy, interrupted
 
@@ -89,7 +90,7 @@ class GroupWriter:
     @property
     def works(self) -> bool:
         """Whether changes are taken."""
-        return self._thread is not None and self._thread.is_alive() and not self._closing
+        return self._thread is not None and not self._is_written.is_set() and not self._closing
 
     async def submit(self, change: Change, seconds: float) -> Any:
         """Have a change made, and wait until it is durable.
@@ -192,12 +193,13 @@ class GroupWriter:
             answers = group[0].change.apply(index, [waiting.change for waiting in group])
         except Exception as error:  # noqa: BLE001  (whoever sent the change gets it)
             answers = error
-        if isinstance(answers, Exception) and len(group) > 1:
+        is_in_doubt = isinstance(answers, InterruptedChangeError)
+        if isinstance(answers, Exception) and len(group) > 1 and not is_in_doubt:
             for waiting in group:
                 self._write(index, [waiting])
             return
         self._note(group, time.perf_counter() - began, failed=isinstance(answers, Exception))
-        settle(group, [answers] if isinstance(answers, Exception) else answers)
+        settle(group, [answers] * len(group) if isinstance(answers, Exception) else answers)
 
     def _note(self, group: Sequence[_Waiting], seconds: float, *, failed: bool) -> None:
         self._metrics.transactions.labels("failed" if failed else "done").inc()

@@ -48,7 +48,9 @@ DAMAGE = "damage"
 _HEADS = {WARC: re.compile(rb"\r?\n\r?\n"), ARC: re.compile(rb"\n")}
 _ARC_HEADER = re.compile(rb"(.+?) (\S*) (\d{12,14})(?: (\S*)(?: .*)?)? (\d+)\s*\Z", re.DOTALL)
 _REPEATED = "warc-concurrent-to"  # the one field that may stand in a header several times
-_ONCE = {"content-length", "warc-type", "warc-record-id", "warc-date", "warc-target-uri", "warc-payload-digest"}
+_ONE_VALUE = {"warc-type", "warc-record-id", "warc-date", "warc-target-uri"}  # of a record; two are of two
+_VERSION = re.compile(rb"WARC/\d\.\d+\r{0,2}\n")
+_RUNS_ON = "its header runs on into that of another record"
 _HEADERS_MOST = 64 << 10
 _BY_HAND = frozenset({None, "gzip"})  # compressions that are read without FastWARC, too
 _MOST_SHARED, _MOST_RATIO = 64 << 20, 32  # bytes, and times the file's, that a shared member is inflated to
@@ -149,7 +151,7 @@ def _run(data: Any, records: Iterator[Archived], packed: Compression | None, for
     last, reason = yield from _but_the_last(records)
     if last is not None and last.kind == DAMAGE and not reason:
         yield last
-        return next_start(data, packed, form, last.offset + 1)
+        return _within(data, packed, last) or next_start(data, packed, form, last.offset + 1)
     begins: int | None = start
     if last is not None:
         if reason or packed is None:
@@ -166,6 +168,15 @@ def _run(data: Any, records: Iterator[Archived], packed: Compression | None, for
         return None
     yield Archived(begins, DAMAGE, {}, b"", 0, reason or "no record begins here")
     return next_start(data, packed, form, begins + 1)
+
+
+def _within(data: Any, packed: Compression | None, last: Archived) -> int | None:
+    """Where another record begins in the middle of a line of a header that breaks off."""
+    if packed is not None or last.reason != _RUNS_ON:
+        return None
+    head = _HEADS[WARC].search(data, last.offset)
+    found = _VERSION.search(data, last.offset + 1, len(data) if head is None else head.start())
+    return None if found is None else found.start()
 
 
 def _but_the_last(records: Iterator[Archived]) -> Generator[Archived, None, tuple[Archived | None, str]]:
@@ -220,7 +231,7 @@ def _warc(path: str, data: Any, packed: Compression | None, start: int, most: in
                 record.stream_pos, headers.get("warc-type", "unknown").lower(), headers, block, record.content_length
             )
             if runs_on:
-                archived = _damaged(archived, "its header runs on into that of another record", data, packed)
+                archived = _damaged(archived, _RUNS_ON, data, packed)
             elif "content-length" not in headers:
                 archived = _damaged(archived, "its header breaks off, or has no Content-Length", data, packed)
             elif size < archived.length:
@@ -253,7 +264,7 @@ def _warc_by_hand(data: Any, packed: Compression | None, start: int, most: int) 
         said = headers.get("content-length", "")
         kind = headers.get("warc-type", "unknown").lower()
         if runs_on or not said.isdecimal():
-            reason = "its header runs on into that of another record" if runs_on else "it says no Content-Length"
+            reason = _RUNS_ON if runs_on else "it says no Content-Length"
             yield Archived(offset, DAMAGE, headers, b"", 0, reason)
             return
         block = plain.take(int(said), most)
@@ -284,7 +295,8 @@ def _fields(pairs: Iterable[tuple[str, str]]) -> tuple[dict[str, str], bool]:
     runs_on = False
     for name, value in pairs:
         key = name.lower()
-        runs_on = runs_on or (key in fields and key in _ONCE)
+        is_another = key in fields and key in _ONE_VALUE and fields[key] != value
+        runs_on = runs_on or is_another or (key == "content-length" and key in fields)
         fields[key] = f"{fields[key]} {value}" if key == _REPEATED and key in fields else fields.get(key, value)
     return fields, runs_on
 

@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import urljoin
 
 from nearsame.page_encodings import elements, encoding, resiliparse, to_utf8
+from nearsame.placeholders import NO_REFERENCE
 
 __all__ = ["HTML", "about_page", "absolute", "link_canonical"]
 
@@ -21,9 +22,12 @@ _MOST_HEAD = 64 << 10
 _MOST_SEEN = 128 << 10  # of a page, to tell its encoding
 _CANONICAL = rb"(?i)canonical"
 _LINK_HEADER = r"(?i)<([^<>]*)>[^,]*?;\s*rel\s*=\s*[\"']?canonical\b"
+_BLANKS = " \t\n\f\r"
 _SPACES = r"\s+"
 _SCHEME = r"(?i)[a-z][a-z0-9+.-]*:"
-_WEB = r"(?i)https?://(?:[^\s/?#@]*@)?(?:\[[0-9a-f:.]+\]|[^\s/?#@:\[\]{}<>|\\^`\"']+)(?::\d*)?(?:[/?#]|$)"
+_USER, _IPV6 = r"[^ \t\n\f\r/?#@]*@", r"\[[0-9a-f:.]+\]"
+_NAME = r"[^ \t\n\f\r/?#@:\[\]{}<>|\\^`\"']+"
+_WEB = rf"(?ai)https?://(?:{_USER})?(?:{_IPV6}|{_NAME})(?::[0-9]*)?(?:[/?#]|\Z)"
 
 
 def about_page(
@@ -64,8 +68,8 @@ def absolute(target: str | None, url: str | None) -> str | None:
         >>> absolute("/rose", "http://a.example/x"), absolute("/rose", None), absolute("about:blank", None)
         ('http://a.example/rose', None, None)
     """
-    named = (target or "").strip()
-    if not named:
+    named = (target or "").strip(_BLANKS)
+    if not named or re.search(NO_REFERENCE, named):
         return None
     try:
         joined = named if re.match(_SCHEME, named) else urljoin(url or "", named)
@@ -78,7 +82,8 @@ def _base(tree: Any, url: str | None) -> str | None:
     """What references of a page are relative to."""
     for base in elements(tree.document, "base[href]"):
         with suppress(ValueError):
-            return urljoin(url or "", str(base.getattr("href")).strip())
+            joined = urljoin(url or "", str(base.getattr("href")).strip(_BLANKS))
+            return joined if re.match(_WEB, joined) else url
     return url
 
 

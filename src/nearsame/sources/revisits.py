@@ -146,7 +146,13 @@ def led_to(own: str, url: str, date: str) -> tuple[str, str]:
         url: The one that it names; it may name none, and mean its own.
         date: When that was seen, if it says so.
     """
-    return (url, date[:_SECONDS]) if url and date else (url or own, "")
+    bare = (url or own).partition("://")[2] or url or own  # https and http are one place to who replays
+    return bare, date[:_SECONDS] if url and date else ""
+
+
+def _target_of(one: Origin) -> tuple[str, str]:
+    url, date = one.url.decode("latin-1"), one.date.decode("latin-1")
+    return led_to(url, url, date)
 
 
 class _Leads:
@@ -273,6 +279,8 @@ def with_revisits(
     known = [part.responses(frozenset(wanted.get(number, ()))) for number, part in enumerate(parts)]
     ids = set[str]().union(*(responses.ids for responses in known))
     targets = set[tuple[str, str]]().union(*(responses.targets for responses in known))
+    seen = {_target_of(origin) for responses in known for origin in responses.origins.values()}
+    targets = {target if target in seen else (target[0], "") for target in targets}  # as for any second of that URL
     leads = _Leads()
     for number, at in sorted(set(witnesses)):
         leads.add(known[number].origins.get(at) if number >= 0 else None)
@@ -283,8 +291,8 @@ def with_revisits(
             continue
         witness = known[other].origins.get(at) if other >= 0 else None
         origin = leads.of(one, witness)
-        url, date = one.url.decode("latin-1"), one.date.decode("latin-1")
-        is_led_to = one.id.decode("latin-1") in ids or not targets.isdisjoint({led_to(url, url, date), (url, "")})
+        target = _target_of(one)
+        is_led_to = one.id.decode("latin-1") in ids or not targets.isdisjoint({target, (target[0], "")})
         if origin is None or is_led_to:
             leads.add(one)
         else:

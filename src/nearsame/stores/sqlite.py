@@ -177,6 +177,7 @@ class Sqlite:
                 source.execute("BEGIN")  # one snapshot, however many steps the copy takes
                 read_settings(self._place, source)
                 source.backup(copy, pages=_PAGES_AT_ONCE)
+                self._require_unchanged(source)
             self._put(home, place, overwrite=overwrite)
 
     def size_bytes(self) -> int | None:
@@ -222,9 +223,12 @@ class Sqlite:
         try:
             yield
         finally:
-            if self._connection.has_changed(self._path):
-                message = f"{self.name} was written to while it was read, where no lock could tell of it"
-                raise StoreBusyError(message, hint="Ask again.")
+            self._require_unchanged(self._connection)
+
+    def _require_unchanged(self, connection: sqlite3.Connection) -> None:
+        if isinstance(connection, Frozen) and connection.has_changed(self._path):
+            message = f"{self.name} was written to while it was read, where no lock could tell of it"
+            raise StoreBusyError(message, hint="Ask again.")
 
     def _empty_log(self) -> None:
         """Write the log back and cut it off, unless a reader needs it: then the next removal, or the last to close."""
