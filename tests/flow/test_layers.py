@@ -24,6 +24,7 @@ import nearsame as ns
 from nearsame.flow.evidence import PageFacts
 from nearsame.flow.layer_names import require_layers
 from nearsame.flow.layers import Layers
+from nearsame.index import facets
 from nearsame.installation import install_command
 from nearsame.recipes.choices import LAYERS
 from nearsame.stages.texts.page_text import PageTexts
@@ -864,3 +865,20 @@ def test_an_index_knows_no_page_by_what_is_no_url(url: str, tmp_path: Path) -> N
         index.add([{"id": "a", "url": url, "text": "a b"}, {"id": "b", "url": "http://b.org/", "text": "b c"}])
         new = [{"id": "c", "url": url, "text": "c d"}, {"id": "d", "url": "http://b.org/", "text": "d e"}]
         assert [True, False] == [one.added for one in index.add(new, if_new=True)]
+
+
+@pytest.mark.parametrize("store", ["text", "shingles"])
+def test_an_index_that_has_keys_of_words_for_no_url_is_whole(
+    store: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As versions before made them; such a document can be removed."""
+    pages = [{"id": name, "url": "-", "text": f"{name} b c d e f g"} for name in "ab"]
+    with monkeypatch.context() as patched:
+        patched.setattr(facets, "is_no_url", lambda _: False)
+        with ns.Index.create(tmp_path / "a.ns", method=["minhash", "url"], store=store) as index:
+            index.add(pages)
+    with ns.Index.open(tmp_path / "a.ns") as index:
+        assert [] == index.check()
+        assert [] == index.query({"url": "-", "text": "something else altogether"})
+        assert 1 == index.remove("a")
+        assert [] == index.check()
