@@ -6,17 +6,18 @@ is called: a name without a scheme or a host may name a page, too. The patterns 
 
 import re
 
-__all__ = ["NO_REFERENCE", "NO_URL", "is_no_url"]
+__all__ = ["NO_REFERENCE", "NO_URL", "WORDS", "is_no_url"]
 
 _BLANK = r"[ \t\n\f\r]"
-_NULL = r"null|none|undefined|nan"
-_WORDS = rf"n/?a|nil|unknown|missing|{_NULL}|-+"
+_NULLS = ("null", "none", "undefined", "nan")
+WORDS = frozenset({*_NULLS, "na", "n/a", "nil", "unknown", "missing"})  # for nothing, whatever should stand there
+_NULL, _WORDS = "|".join(_NULLS), "|".join(sorted(WORDS))
 _SCHEMES = r"(?:about|blob|data|javascript|mailto|tel):.*|[a-z][a-z0-9+.-]*:/*"
 _HOSTS = rf"(?:https?|ftp)://(?:[/?#].*|(?:{_NULL})(?:[:/?#].*)?)"
 _TEMPLATES = r"\{\{|\}\}|\$\{|<\?|<%|%%[a-z_.]+%%|\[object"
 _SENTENCE = rf"^{_BLANK}*[^ \t\n\f\r:/?#]+{_BLANK}+[^ \t\n\f\r]"  # of several words, of which the first is no address
 
-NO_REFERENCE = rf"(?is)^{_BLANK}*(?:{_WORDS}|{_SCHEMES}|{_HOSTS}){_BLANK}*$|{_TEMPLATES}|{_SENTENCE}"
+NO_REFERENCE = rf"(?is)^{_BLANK}*(?:{_WORDS}|-+|{_SCHEMES}|{_HOSTS}){_BLANK}*$|{_TEMPLATES}|{_SENTENCE}"
 NO_URL = rf"{NO_REFERENCE}|^{_BLANK}*[-_?.*/#\\]*{_BLANK}*$"
 
 

@@ -245,6 +245,16 @@ def test_a_lost_connection_breaks_one_transaction_only(postgres, postgres_url):
         assert ["a"] == ids(store)
 
 
+def test_who_only_reads_is_in_no_doubt(postgres, postgres_url):
+    """A connection that is lost at the end of a question may have stored nothing."""
+    with closing(make(postgres_url)) as store:
+        add(store, "a")
+        with pytest.raises(StoreError) as raised, store.reading():
+            cut(postgres)
+        assert not isinstance(raised.value, InterruptedChangeError)
+        assert ["a"] == ids(store)
+
+
 def test_a_server_that_vanishes_is_missed_and_no_role_has_a_time_for_statements(postgres_url):
     """Both ends ask for signs of life; a change waits for others as long as it was told to."""
     make(postgres_url).close()

@@ -12,21 +12,14 @@ from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 
-import orjson
-
 from nearsame.errors import NearSameError, SourceError
 from nearsame.files.formats import HUDI_LOG
 from nearsame.files.systems import File, is_url, joined
 from nearsame.named import NamedTuple
 
-__all__ = ["is_annotations", "require_no_list", "require_no_output", "require_no_table"]
+__all__ = ["require_no_list", "require_no_output", "require_no_table"]
 
 _LIST = re.compile(r"(?:^|/)kept(?:-nul)?(?:-\d+)?\.txt$")
-_ANNOTATIONS = re.compile(r"(?:^|[/.])annotations(?:-\d+)?\.jsonl$")
-_ANNOTATED = [
-    {*about, "cluster", "witness_id", "num_duplicates"} for about in (["path"], ["position", "record_id", "url"])
-]
-_MOST_LINE = 1 << 20
 _ABOUT = ("removed", "clusters", "spans")  # of what a run writes, as files or as folders of parts
 
 
@@ -118,30 +111,15 @@ def require_no_list(root: str, paths: Iterable[str]) -> None:
             raise SourceError(message, hint=hint)
 
 
-def is_annotations(place: str) -> bool:
-    """Whether a file has what `--annotate` wrote about text files, or the records of an archive, beside them."""
-    if not _ANNOTATIONS.search(place) or not _is_file(place):
-        return False
-    with suppress(OSError, ImportError, NearSameError, ValueError), File(place).open() as file:
-        line = orjson.loads(file.readline(_MOST_LINE))
-        return isinstance(line, dict) and {*line} in _ANNOTATED
-    return False
-
-
 def _targets(output: str) -> set[str]:
     """What a run wrote below kept/; nothing, where it is not a run's."""
     import pyarrow as pa  # noqa: PLC0415  (few folders have a file of such a name)
     import pyarrow.parquet as pq  # noqa: PLC0415  (the same)
 
     place = f"{output}/sources.parquet"
-    if not _is_file(place):
+    if not is_url(place) and not os.path.isfile(place):  # noqa: PTH113  (a pipe has no end)
         return set()
     with suppress(OSError, ImportError, NearSameError, pa.ArrowException), File(place).open() as file:
         table = pq.ParquetFile(file).read(columns=["target"], use_threads=False)
         return {str(target) for target in table["target"].to_pylist()}
     return set()
-
-
-def _is_file(place: str) -> bool:
-    """Whether it can be looked into, as a pipe cannot."""
-    return is_url(place) or os.path.isfile(place)  # noqa: PTH113  (a name need not be text)

@@ -12,7 +12,7 @@ from urllib.parse import urljoin
 
 from nearsame.named import NamedTuple
 from nearsame.proofs.claims import Claim
-from nearsame.proofs.indexes import same_payload
+from nearsame.proofs.indexes import NO_WORDS, same_payload
 from nearsame.proofs.sites import host_in, path_in
 from nearsame.proofs.verdict import Findings
 
@@ -27,7 +27,6 @@ _BY_URL = tuple(kind for kind in KINDS if kind not in BY_CONTENT)
 _LEAST_MIRRORED = 3  # different paths that two hosts must both serve
 
 _BLANKS = " \t\n\r\f"
-_WORDS = {"na", "n/a", "nil", "unknown", "missing", "null", "none", "undefined", "nan"}
 _MARKS = ("{{", "}}", "${", "<?", "<%", "[object")  # of templates that nobody filled in
 _NO_PAGES = {"about", "blob", "data", "javascript", "mailto", "tel"}  # schemes
 
@@ -83,7 +82,7 @@ def _is_word(bare: str) -> bool:
     low = bare.lower()
     scheme, mark, rest = low.partition(":")
     is_scheme = bool(mark) and re.fullmatch(r"[a-z][a-z0-9+.-]*", scheme) is not None
-    if low in _WORDS or not low.strip("-") or (is_scheme and (scheme in _NO_PAGES or not rest.strip("/"))):
+    if low in NO_WORDS or not low.strip("-") or (is_scheme and (scheme in _NO_PAGES or not rest.strip("/"))):
         return True
     if is_scheme and scheme in ("http", "https", "ftp") and rest.startswith("//"):
         host = re.split(r"[:/?#]", rest[2:], maxsplit=1)[0]

@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["IndexLines", "content_in", "one_spelling", "order_in", "same_payload"]
+__all__ = ["NO_WORDS", "IndexLines", "content_in", "one_spelling", "order_in", "same_payload"]
 
 _FIELDS = {
     "N": "urlkey", "b": "timestamp", "a": "url", "m": "mime", "s": "status", "k": "digest", "r": "redirect",
@@ -16,7 +16,7 @@ _HEADER = re.compile(rb"(?:\xef\xbb\xbf)?\s*CDX((?:\s+\S)*)\s*")
 _OTHERS = re.compile(rb"(?:\xef\xbb\xbf)?[!@]")
 _TIME = re.compile(r"([0-9]{4})([0-9]{2})([0-9]{2})([0-9]{2})([0-9]{2})([0-9]{2})")
 _OBJECT = re.compile(r"(\S*) (\S*) *(\{.*)", re.DOTALL)
-_NO_DIGESTS = ("none", "null", "nil", "n/a", "na", "nan", "unknown", "undefined", "missing")
+NO_WORDS = ("none", "null", "nil", "n/a", "na", "nan", "unknown", "undefined", "missing")
 _LENGTHS = {"md5": 128, "sha1": 160, "sha224": 224, "sha256": 256, "sha384": 384, "sha512": 512}  # bits
 _NUMBERS, _NUMBER = ("status", "length", "offset"), re.compile(r"[0-9]{1,18}")
 
@@ -81,7 +81,7 @@ def same_payload(one: str | None, other: str | None) -> bool:
 def one_spelling(digest: str) -> str | None:
     """A digest by its algorithm and its number, where its spelling is known; else as it is, or None for no digest."""
     *before, value = digest.split(":")
-    if not {*value} - {*"-_? 0"} or value.strip().lower() in _NO_DIGESTS:
+    if not {*value} - {*"-_? 0"} or value.strip().lower() in NO_WORDS:
         return None
     if value not in {value.lower(), value.upper()} or not value.isascii():
         return digest

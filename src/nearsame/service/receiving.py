@@ -26,6 +26,7 @@ __all__ = ["Receiver", "content_type", "invalid", "is_stream", "refuse_settings"
 
 _RAW = {"text/plain", "text/html"}
 _LARGE = 100_000  # bytes; some milliseconds
+_SEVERAL = "where"  # the one setting in a URL that may stand there several times
 _MOST_NAMES = 20  # in an object; no model has as many
 _TYPE = re.compile(r"constrained-str|(list|dict|function-after)\[.*\]")  # pydantic's names in the place of a mistake
 _NO_CHARSETS = {"idna", "punycode", "raw-unicode-escape", "unicode-escape", "utf-7"}  # what Python has besides
@@ -155,15 +156,16 @@ def settings_of(request: Request, model: type[S]) -> S:
         return model()
     given = request.query_params
     require_known(request, model.model_fields)
-    several = {name for name, field in model.model_fields.items() if field.annotation == list[str] | None}
     named = {
-        name: given.getlist(name) if name in several else given[name] for name in model.model_fields if name in given
+        name: given.getlist(name) if name == _SEVERAL else given[name] for name in model.model_fields if name in given
     }
     return _validated(TypeAdapter(model), named, "query")
 
 
 def require_known(request: Request, names: Iterable[str] | None = None) -> None:
     """Refuse a setting in the URL that is none of these, or of those of the route: a misspelt one would do nothing.
+
+    Likewise one that is given several times and can be only one: the others would do nothing.
 
     Raises:
         Problem: There is one.
@@ -172,6 +174,8 @@ def require_known(request: Request, names: Iterable[str] | None = None) -> None:
         return
     known = list(names or (parameter.alias for parameter in request.scope["route"].dependant.query_params))
     for name in request.query_params:
+        if name != _SEVERAL and len(request.query_params.getlist(name)) > 1:
+            raise invalid([{"loc": ("query", name), "msg": "given more than once"}])
         if name not in known:
             message = f"not known here; there are {', '.join(known)}" if known else "not known here"
             raise invalid([{"loc": ("query", name), "msg": message}])

@@ -20,7 +20,7 @@ from nearsame.service import bodies, description, lookups, metrics, streaming
 from nearsame.service.changes import Adding
 from nearsame.service.limits import NDJSON, seconds_left
 from nearsame.service.problems import HttpProblem
-from nearsame.service.receiving import invalid, is_stream, refuse_settings, require_known, settings_of
+from nearsame.service.receiving import is_stream, refuse_settings, require_known, settings_of
 from nearsame.service.service import Service
 from nearsame.service.streaming import LineStream, Work
 
@@ -202,7 +202,6 @@ class Routes:
         """The same, the id in the query, which proxies leave as it is."""
         self._service.access.require(request, "read")
         require_known(request)
-        _require_one(request)
         return _json(await self._service.ask(request, lookups.get(id)))
 
     async def remove(self, request: Request, id: DocumentId) -> Response:
@@ -213,7 +212,6 @@ class Routes:
         """The same, the id in the query, which proxies leave as it is."""
         self._service.access.require(request, "write")
         require_known(request)
-        _require_one(request)
         await self._service.remove(request, id)
         return _json({"id": id, "removed": True})
 
@@ -229,7 +227,6 @@ class Routes:
         """The same, the id in the query, which proxies leave as it is."""
         self._service.access.require(request, "read")
         require_known(request)
-        _require_one(request)
         matches = await self._service.ask(request, lookups.duplicates(id, limit, where))
         return _json({"id": id, "duplicates": matches, "complete": matches.complete})
 
@@ -357,12 +354,6 @@ def found(matches: Matches) -> dict[str, Any]:
 
 def _json(content: Any) -> Response:
     return Response(lookups.as_json(content), media_type="application/json")
-
-
-def _require_one(request: Request) -> None:
-    """Refuse several ids in the query, of which one would be taken."""
-    if b"&" in request.scope["query_string"] and len(request.query_params.getlist("id")) > 1:
-        raise invalid([{"loc": ("query", "id"), "msg": "given more than once"}])
 
 
 def _decoded(id: str) -> str:

@@ -216,11 +216,11 @@ def _walked(root: str) -> Iterator[str]:
 
 def _inside(root: str, every: list[str], wanted: Wanted) -> _Listing:
     from nearsame.files.refused import (  # noqa: PLC0415  (only folders are)
-        is_annotations,
         require_no_list,
         require_no_output,
         require_no_table,
     )
+    from nearsame.sources.tables import is_annotations  # noqa: PLC0415  (the same)
 
     paths = [path for path in every if wanted.takes(path)]
     require_no_table(root, every, read=paths)

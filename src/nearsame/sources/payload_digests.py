@@ -8,11 +8,12 @@
 import base64
 import re
 
+from nearsame.placeholders import WORDS
+
 __all__ = ["comparable"]
 
 _SIZES = {"md5": 16, "sha1": 20, "sha224": 28, "sha256": 32, "sha384": 48, "sha512": 64}  # bytes
 _HEX = r"[0-9a-f]+|[0-9A-F]+"
-_WORDS = frozenset({"none", "null", "nil", "n/a", "na", "nan", "unknown", "undefined", "missing"})
 _BASE32 = r"([a-z2-7]+|[A-Z2-7]+)={0,6}"
 
 
@@ -36,7 +37,7 @@ def comparable(digest: str) -> str | None:
 
 
 def _says_something(value: str) -> bool:
-    return value.strip("-_? 0") != "" and value.strip().lower() not in _WORDS
+    return value.strip("-_? 0") != "" and value.strip().lower() not in WORDS
 
 
 def _in_hex(value: str, size: int) -> str | None:

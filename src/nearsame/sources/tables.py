@@ -1,23 +1,28 @@
 """Arrow tables edited: rows removed by position, and the three columns of --annotate."""
 
 import itertools
+import os
+import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
+import orjson
 import pyarrow as pa
 
 from nearsame import computing
 from nearsame.arrow import deeply
-from nearsame.errors import ColumnError, SourceError
-from nearsame.files.systems import mishaps
+from nearsame.errors import ColumnError, NearSameError, SourceError
+from nearsame.files.systems import File, is_url, mishaps
 from nearsame.sources.base import Annotations, TextChange
 
 __all__ = [
     "ANNOTATIONS",
     "annotated",
     "annotated_schema",
+    "is_annotations",
     "refuse_annotated",
     "require_sound",
     "told",
@@ -36,6 +41,19 @@ _LISTS = {
     pa.large_list_view(pa.null()).id: pa.large_list_view,
 }
 ANNOTATIONS = pa.schema([("cluster", pa.int64()), ("witness_id", pa.string()), ("num_duplicates", pa.int64())])
+_ABOUT_OTHERS = r"(?:^|[/.])annotations(?:-\d+)?\.jsonl$"
+_OTHERS = ({"path"}, {"position", "record_id", "url"})  # what a line calls the document that it is about
+_MOST_LINE = 1 << 20
+
+
+def is_annotations(place: str) -> bool:
+    """Whether a file has what `--annotate` wrote about text files, or the records of an archive, beside them."""
+    if not re.search(_ABOUT_OTHERS, place) or not (is_url(place) or os.path.isfile(place)):  # noqa: PTH113  (a name need not be text)
+        return False
+    with suppress(OSError, ImportError, NearSameError, ValueError), File(place).open() as file:
+        line = orjson.loads(file.readline(_MOST_LINE))
+        return isinstance(line, dict) and {*line} - {*ANNOTATIONS.names} in _OTHERS and {*ANNOTATIONS.names} <= {*line}
+    return False
 
 
 def without_removed_rows(table: pa.Table, removed: npt.NDArray[np.int64], start: int) -> pa.Table:

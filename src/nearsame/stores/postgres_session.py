@@ -182,13 +182,13 @@ class Session:
 
     @contextmanager
     def transaction(
-        self, first: Sequence[Statement], last: Callable[[], Sequence[Statement]] = tuple
+        self, first: Sequence[Statement], last: Callable[[], Sequence[Statement]] | None = None
     ) -> Iterator[list[tuple[Any, ...]]]:
         """All or nothing; what was done is on the server's disk when this is left.
 
         Args:
             first: What begins it; given is what the last of these says.
-            last: What is to be done at the end.
+            last: What is to be done at the end of one that changes something; None: it only reads.
 
         Raises:
             StoreError: The server, or the way to it, failed; what the transaction did is undone.
@@ -198,7 +198,10 @@ class Session:
         self.inside = True
         try:
             yield begun
-            self.commit(last())
+            if last is None:
+                self.run_all([("COMMIT", ())])
+            else:
+                self.commit(last())
         except BaseException:
             self._undo(connection)
             raise
@@ -231,7 +234,7 @@ class Session:
             raise
 
     def commit(self, last: Sequence[Statement] = ()) -> None:
-        """End a transaction well."""
+        """End a transaction that has changed something well."""
         try:
             self.run_all([*last, ("COMMIT", ())])
         except StoreError as error:

@@ -186,8 +186,7 @@ class Sqlite:
 
     def close(self) -> None:
         """Close the file; one that was not published goes."""
-        with suppress(sqlite3.Error):  # it only reads, or was closed before
-            self._empty_log()  # also beside somebody who only reads, and has it open
+        self._empty_log()  # also beside somebody who only reads, and has it open
         self._connection.close()
         self._close_beside()
 
@@ -232,10 +231,12 @@ class Sqlite:
 
     def _empty_log(self) -> None:
         """Write the log back and cut it off, unless a reader needs it: then the next removal, or the last to close."""
-        with suppress(sqlite3.Error):  # what was asked for is done, and on the disk
+        with suppress(sqlite3.Error):  # what was asked for is done, and on the disk; or it only reads, or is closed
             self._connection.execute("PRAGMA busy_timeout = 0")
-            self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-        self._connection.execute(f"PRAGMA busy_timeout = {round(1000 * self._timeout_seconds)}")
+            try:
+                self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            finally:
+                self._connection.execute(f"PRAGMA busy_timeout = {round(1000 * self._timeout_seconds)}")
 
     def _close_beside(self) -> None:
         home, self._beside = self._beside, None
