@@ -1,6 +1,5 @@
 """A run that was killed, or had no room left, goes on where it was, and ends as if nothing had happened."""
 
-import contextlib
 import json
 import os
 import random
@@ -13,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.disks import fill, small_disk
 from tests.patience import PATIENCE
 
 from .commands import words
@@ -124,31 +124,6 @@ def test_a_run_that_is_killed_again_and_again_ends_the_same(seed, kills, corpus,
     assert expected == contents(tmp_path)
     assert killed > 0
     assert [] == [*tmp_path.glob("work/*.tmp"), *tmp_path.glob("work/*/*.tmp"), *tmp_path.glob("work/.nearsame-*")]
-
-
-@contextlib.contextmanager
-def small_disk(place: Path, size: str):
-    """A file system in memory that holds no more than so much."""
-    place.mkdir()
-    made = run(["mount", "-t", "tmpfs", "-o", f"size={size}", "none", place]) if shutil.which("mount") else None
-    if made is None or made.returncode:
-        pytest.skip(f"no file system can be mounted here: {made.stderr.strip() if made else 'there is no mount'}")
-    try:
-        yield place
-    finally:
-        run(["umount", "-l", place])
-
-
-def fill(place: Path, leave: int = 0) -> Path:
-    """Take all room of a disk but a little."""
-    ballast = place / "ballast"
-    with ballast.open("wb") as file:
-        for _ in range(1000):  # a process that is being stopped may still take some room meanwhile
-            free = os.statvfs(place)
-            with contextlib.suppress(OSError):
-                os.posix_fallocate(file.fileno(), 0, max(1, free.f_bavail * free.f_frsize - leave))
-                break
-    return ballast
 
 
 def run_with_the_disk_filled(corpus: Path, home: Path, when: str) -> tuple[int, str]:

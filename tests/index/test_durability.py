@@ -17,7 +17,7 @@ import nearsame as ns
 from nearsame.stores import open_store, sqlite
 from nearsame.stores.sqlite_files import reader
 from tests.cli.commands import run
-from tests.index.disks import fill, small_disk
+from tests.disks import fill, small_disk
 
 TEXT = "one text of a few words that are enough to make some shingles of five words each number"
 
