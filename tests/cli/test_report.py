@@ -30,6 +30,14 @@ def test_a_run_and_its_folder_have_a_page(corpus, tmp_path):
     assert [] == leftovers(tmp_path)
 
 
+def test_an_output_of_leaks_is_told_which_command_makes_its_page(corpus, tmp_path):
+    """Its tables are others, and none of them is missing."""
+    assert 0 == run("leaks", corpus, "--eval", corpus, "-o", tmp_path / "out", "-q").exit_code
+    done = run("report", tmp_path / "out", "-o", tmp_path / "page.html")
+    assert (3, True) == (done.exit_code, "is an output of leaks" in done.stderr)
+    assert "nearsame leaks --report FILE" in done.stderr
+
+
 def test_pairs_have_a_page(corpus, tmp_path):
     """With or without a file of pairs."""
     page = tmp_path / "r.json"

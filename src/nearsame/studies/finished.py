@@ -25,6 +25,7 @@ from nearsame.flow.results import Pairs, Result
 from nearsame.outputs.folder import read_table
 from nearsame.outputs.tables import skipped_table
 from nearsame.proofs.claims import Claims
+from nearsame.proofs.leaks import is_leaks
 from nearsame.proofs.verdict import Findings
 from nearsame.sources.footers import why_not_readable
 from nearsame.studies.second_reading import RunSources, of_claims, of_reading
@@ -124,6 +125,9 @@ def _moved(found: Result, threshold: str) -> Moved:
 
 def _of_folder(home: Path, name: str) -> Finished:
     """What `dedup -o` has written, by the name that it was given."""
+    if is_leaks(home):
+        message = f"{home} is an output of leaks, and a report is made of what dedup has found"
+        raise SourceError(message, hint="nearsame leaks --report FILE makes a page of leaks.")
     findings = Findings()
     claims = Claims.read(home, findings, why_not_readable)
     if claims is None or findings.num_problems:
