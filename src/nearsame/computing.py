@@ -84,9 +84,10 @@ utf8_lower = _of_all("utf8_lower")
 value_counts = _of_all("value_counts")
 
 
-def cast(column: Any, kind: pa.DataType) -> Any:
-    """A column as another type; an error where a value has no place in it."""
-    return _arrow().call_function("cast", [column], _arrow().CastOptions.safe(kind))
+def cast(column: Any, kind: pa.DataType, *, nearest: bool = False) -> Any:
+    """A column as another type; an error where a value has no place in it, or the `nearest` that has."""
+    how = _arrow().CastOptions.unsafe if nearest else _arrow().CastOptions.safe
+    return _arrow().call_function("cast", [column], how(kind))
 
 
 def fill_null(column: Any, value: Any) -> Any:

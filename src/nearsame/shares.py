@@ -4,9 +4,10 @@ from collections.abc import Sized
 from fractions import Fraction
 from math import floor
 
-__all__ = ["counted", "cut", "cut_short", "percent", "plural", "small_percent"]
+__all__ = ["counted", "cut", "cut_short", "exactly", "percent", "plural", "small_percent"]
 
 _OF_A_FLOAT = 1e-7  # what a product with a float may lack of a whole number
+_PARTS = 1000  # of which a threshold may be so many: a number of the machine that is that near is taken for it
 _TINY = 0.1  # percent: of less one digit behind the point says nothing
 
 
@@ -26,6 +27,21 @@ def cut_short(value: float | Fraction) -> str:
     ('0.57', '1', '0.6666')
     """
     return cut(value).rstrip("0").rstrip(".")
+
+
+def exactly(threshold: float | Fraction | str) -> str:
+    """A threshold in full: what is said of all that reach it is then so. Six digits would call 2/3 more than it is.
+
+    >>> [exactly(one) for one in (0.8, Fraction(2, 3), 2 / 3, "0.7500000001", 0.9999999, 1)]
+    ['0.8', '2/3', '2/3', '0.7500000001', '0.9999999', '1']
+    """
+    if isinstance(threshold, float):
+        near = Fraction(threshold).limit_denominator(_PARTS)
+        exact = near if float(near) == threshold else Fraction(str(float(threshold)))
+    else:
+        exact = Fraction(threshold)
+    number = float(exact)
+    return str(number).removesuffix(".0") if Fraction(str(number)) == exact else str(exact)
 
 
 def percent(share: float, digits: int = 0) -> str:

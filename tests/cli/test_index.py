@@ -6,6 +6,7 @@ import sqlite3
 import pyarrow.parquet as pq
 import pytest
 
+import nearsame as ns
 from nearsame.index.index import Index
 
 from .commands import documents, leftovers, run, words, write_jsonl
@@ -437,3 +438,16 @@ def test_ids_are_listed_a_line_each(tmp_path):
     lines = run("index", "list", place, "--after", "a", "--limit", "1", "--json").stdout.splitlines()
     assert [{"id": ids[1]}] == [json.loads(line) for line in lines]
     assert 2 == run("index", "list", place, "--after", "nobody").exit_code
+
+
+def test_ids_in_a_file_are_its_lines_and_nothing_that_python_breaks_lines_at(tmp_path):
+    """Else documents would go that nobody named."""
+    odd = ["a\x85b", "a\u2028b", "a\x0bb", "a\x1cb", "a\rb"]
+    records = [{"id": name, "text": f"all of this belongs to {at} alone"} for at, name in enumerate(["a", "b", *odd])]
+    source, names = write_jsonl(tmp_path / "in.jsonl", records), tmp_path / "names.txt"
+    assert 0 == run("index", "create", tmp_path / "seen.ns", "--from", source, "-q").exit_code
+    names.write_bytes("".join(f"{name}\r\n" for name in odd).encode())
+    done = run("index", "remove", tmp_path / "seen.ns", "--from", names)
+    assert (0, "5 removed, 2 left.\n") == (done.exit_code, done.stdout)
+    with ns.Index.open(tmp_path / "seen.ns") as index:
+        assert ["a", "b"] == sorted(index.ids())

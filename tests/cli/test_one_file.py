@@ -260,3 +260,33 @@ def test_verify_says_what_it_cannot_prove(source, tmp_path):
     done = run("verify", tmp_path / "out.jsonl")
     assert 3 == done.exit_code
     assert "is a file, and an output of dedup that can be read again is a folder" in done.stderr
+
+
+@pytest.mark.parametrize("ending", ["parquet", "csv", "arrow", "tsv"])
+def test_a_file_of_no_records_has_the_columns_of_those_that_went(ending, tmp_path):
+    """As on a day that brings nothing new; with their types."""
+    source = write_jsonl(tmp_path / "today.jsonl", [{"id": "a", "text": "a rose is a rose", "n": 1, "tags": "x"}])
+    source.write_text(f"{source.read_text('utf-8')}this is no record\n", "utf-8")
+    known = write_jsonl(tmp_path / "known.jsonl", [{"text": "a rose is a rose"}])
+    out = tmp_path / f"new.{ending}"
+    assert 3 == run("dedup", source, "--against", known, "-o", out, "-q").exit_code
+    found = ns.dedup(source, against=known)
+    assert (0, found.removed().schema.names[:4]) == (len(found.kept()), ["id", "text", "n", "tags"])
+    assert [pa.string(), pa.string(), pa.int64(), pa.string()] == found.kept().schema.types
+    assert 0 == run("dedup", out, "--dry-run", "-q").exit_code
+
+
+def test_what_ends_a_line_elsewhere_is_white_space_in_json(tmp_path):
+    """Records with values of several types are read by themselves, and each is a line."""
+    lines = ['{"id":"a",\r"text":"a rose is a rose","v":1}', '{"id":"b","text":"a daisy is none","v":1.5}']
+    (tmp_path / "in.jsonl").write_bytes("\n".join([*lines, '{"id":"c","text":"nor a tulip","v":"1"}']).encode())
+    done = run("dedup", tmp_path / "in.jsonl", "-o", tmp_path / "out.csv", "-q")
+    assert (3, True) == (done.exit_code, "the values of 'v' are not of one type" in done.stderr)
+
+
+@pytest.mark.parametrize(("ending", "column"), [("csv", pa.array([[1]])), ("orc", pa.nulls(1))])
+def test_a_column_that_a_format_has_no_form_for_is_named(ending, column, tmp_path):
+    """As in JSON."""
+    pq.write_table(pa.table({"text": ["a rose"], "odd one": column}), tmp_path / "in.parquet")
+    done = run("dedup", tmp_path / "in.parquet", "-o", tmp_path / f"out.{ending}", "-q")
+    assert (2, True) == (done.exit_code, "column 'odd one' cannot be written in this format" in done.stderr)

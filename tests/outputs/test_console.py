@@ -31,7 +31,7 @@ def printed(show, monkeypatch, columns="80"):
     ("method", "settings", "said"),
     [
         (ns.Jaccard(), {}, "exact: no two kept documents have Jaccard >= 0.8; every removed one has a kept witness"),
-        (ns.Jaccard(threshold=Fraction(2, 3)), {}, "Jaccard >= 0.666667"),
+        (ns.Jaccard(threshold=Fraction(2, 3)), {}, "Jaccard >= 2/3"),
         (ns.Jaccard(), {"against": [LONG]}, "none of them with one of --against either"),
         (
             ns.Jaccard(),

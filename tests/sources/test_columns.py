@@ -1,5 +1,6 @@
 """Which columns are chosen, and what becomes of their values."""
 
+import json
 import math
 from datetime import date
 from pathlib import Path
@@ -7,6 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
 import pytest
 
 import nearsame as ns
@@ -192,3 +194,14 @@ def test_a_column_of_no_texts_may_have_any_type(none):
     assert 0 == ns.dedup(pandas.DataFrame({"text": []})).stats.documents
     with pytest.raises(ColumnError, match="column 'text' is double, not text"):
         ns.dedup(pandas.DataFrame({"text": [none, 1.0]}))
+
+
+def test_vectors_of_whole_numbers_beyond_what_a_double_holds_are_the_nearest(tmp_path):
+    """From a table, a file and lines alike."""
+    rows = [[2**53 + 1, 5], [2**53 + 1, 5], [5, 2**53 + 1]]
+    table = pa.table({"vector": pa.array(rows, pa.list_(pa.int64()))})
+    pq.write_table(table, tmp_path / "v.parquet")
+    (tmp_path / "v.jsonl").write_text("".join(json.dumps({"vector": row}) + "\n" for row in rows), "utf-8")
+    for source in (table, tmp_path / "v.parquet", tmp_path / "v.jsonl"):
+        found = ns.pairs(source, method=ns.Hyperplane(threshold=0.9), vector_column="vector")
+        assert [(0, 1)] == list(zip(found.table["a_row"].to_pylist(), found.table["b_row"].to_pylist(), strict=True))

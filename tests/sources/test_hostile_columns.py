@@ -1,6 +1,7 @@
 """Columns of any type, in any place, whole or not: a run works, or says which column of which source is the matter."""
 
 from collections.abc import Callable
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -61,6 +62,8 @@ USES: dict[str, dict[str, Any]] = {
     "vectors": {"vector_column": "c", "method": "hyperplane"},
     "pages": {"html_column": "c"},
 }
+
+_NOON = datetime(2024, 5, 1, 12)  # noqa: DTZ001  (it is about times without a zone)
 
 
 def _in_a_file(table: pa.Table, path: Path) -> str:
@@ -198,3 +201,19 @@ def test_an_encrypted_column_makes_a_file_unreadable_and_nothing_else(tmp_path: 
     for source, settings in ((str(sealed), {}), (str(folder), {"strict": True})):
         with pytest.raises(SourceError, match="column 'text' is encrypted"):
             ns.dedup(source, **settings)
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ([date(2024, 5, 1), _NOON], "a date and a time without a zone"),
+        ([_NOON, _NOON.replace(tzinfo=UTC)], "a time of a zone and a time without a zone"),
+        ([1.5, True], "a number and a truth value"),
+    ],
+)
+def test_values_that_arrow_would_make_one_type_of_in_silence_are_refused(values, said):
+    """The time of a date would be lost, and another document stay; in whichever order they come."""
+    for some in (values, values[::-1]):
+        records = [{"text": "a rose", "when": value} for value in some]
+        with pytest.raises(ns.SourceError, match=f"the values of 'when' are not of one type: {said}"):
+            ns.dedup(records, keep="newest:when")

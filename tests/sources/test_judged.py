@@ -84,3 +84,21 @@ def test_a_report_knows_the_same_words(root):
     words = json.loads("{" + re.sub(r"(\w+):", r'"\1":', table) + "}")
     known = {"yes": judged._YES, "no": judged._NO, "unknown": judged._UNSURE - {""}}
     assert {word: label for label, some in known.items() for word in some} | {"": ""} == words
+
+
+@pytest.mark.parametrize("name", ["a\x85b", "a\u2028b", "a\x0bb", "a\x1cb"])
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_a_line_ends_where_an_editor_ends_it(tmp_path, name, end):
+    """And nowhere in an id."""
+    path = tmp_path / "pairs.tsv"
+    path.write_bytes(f"id1\tid2\tlabel{end}{name}\tc\tyes{end}d\te\tno{end}".encode())
+    assert [(name, "c", "yes"), ("d", "e", "no")] == [(one.a, one.b, one.label) for one in read_judgements(str(path))]
+
+
+def test_names_above_pairs_with_labels_are_no_ids_whatever_documents_are_called(tmp_path):
+    """Decisions are read so, too; two ids without a label behind them may be a pair."""
+    path = tmp_path / "pairs.tsv"
+    path.write_text("id1\tid2\tlabel\nid1\tid2\tyes\n", "utf-8")
+    assert [("id1", "id2", "yes")] == [(one.a, one.b, one.label) for one in read_judgements(str(path), ["id1", "id2"])]
+    path.write_text("id1\tid2\n", "utf-8")
+    assert 1 == len(read_judgements(str(path), ["id1", "id2"]))

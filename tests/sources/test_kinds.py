@@ -24,6 +24,7 @@ from pyiceberg.catalog.sql import SqlCatalog
 
 import nearsame as ns
 from nearsame.sources import kinds
+from nearsame.sources.spool import spooled
 
 TEXTS = ["a rose is a rose is a rose", "a rose is a rose is a rose", "a daisy is no rose at all"]
 IDS = ["a", "b", "c"]
@@ -368,3 +369,27 @@ def test_a_column_that_arrow_cannot_hold_is_named() -> None:
         with pytest.raises(ns.SourceError, match=r"read from a DataFrame: [^(].*column x\b") as caught:
             ns.dedup(pd.DataFrame({"text": ["a b", "c"], "x": values}))
         assert "Give the column one type" in caught.value.hint
+
+
+def test_what_a_thing_raises_while_it_is_read_is_told_with_no_word_of_another_form() -> None:
+    """It is a source; and what Arrow adds of the frames of Python is left out."""
+    schema = pa.schema([("text", pa.string())])
+
+    def breaking() -> Iterator[pa.RecordBatch]:
+        yield pa.record_batch([pa.array(["a rose"])], schema=schema)
+        raise ValueError("boom")
+
+    with pytest.raises(ns.SourceError, match=r"boom$") as raised:
+        ns.dedup(pa.RecordBatchReader.from_batches(schema, breaking()))
+    assert "read it by itself" in raised.value.hint
+    frame = pd.DataFrame([["a rose", 1, 2]], columns=["text", "n", "n"])
+    with pytest.raises(ns.SourceError, match="Duplicate column names") as raised:
+        ns.dedup(frame)
+    assert "astype" not in raised.value.hint
+
+
+def test_two_columns_of_one_name_in_pieces_are_named() -> None:
+    """Not as a change of types."""
+    batch = pa.RecordBatch.from_arrays([pa.array(["a"]), pa.array([1]), pa.array([2])], names=["text", "n", "n"])
+    with pytest.raises(ns.SourceError, match="several columns that are called 'n'"):
+        spooled(iter([pa.Table.from_batches([batch])] * 2), "a reader")

@@ -76,6 +76,14 @@ def test_too_many_pairs_are_drawn_from_a_higher_floor(monkeypatch):
 def test_an_id_that_a_line_cannot_hold_is_refused(tmp_path):
     """Before anything is written."""
     found = ns.to_label(pa.table({"id": ["x\ty", "z"], "text": ["a b c", "a b c"]}))
-    with pytest.raises(ns.OutputError, match=r"the id 'x\\ty' has a tab"):
+    with pytest.raises(ns.OutputError, match=r"the id 'x\\ty' is empty, or has a tab"):
         ns.write_to_label(found, tmp_path / "pairs.tsv")
     assert [] == list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("name", ["a\n", " a", "a\u2028", "a\tb", "a\rb", ""])
+def test_an_id_that_would_not_be_read_again_is_refused(tmp_path, name):
+    """Wherever the blank or the line break stands."""
+    found = ns.to_label(pa.table({"id": [name, "z"], "text": ["a b c", "a b c"]}))
+    with pytest.raises(ns.OutputError, match="cannot hold"):
+        ns.write_to_label(found, tmp_path / "pairs.tsv")

@@ -8,7 +8,7 @@ from typing import Any
 from nearsame.answers.in_notebooks import InNotebooks
 from nearsame.dataclass import dataclass
 from nearsame.recipes.choices import MeasureName
-from nearsame.shares import counted
+from nearsame.shares import counted, exactly
 
 __all__ = ["ComparedText", "Comparison", "Explanation", "Measured", "Passage", "Step"]
 
@@ -113,7 +113,7 @@ class Comparison(InNotebooks):
     def __repr__(self) -> str:
         verdict = "near-duplicates" if self.similar else "not near-duplicates"
         passages = counted(self.passages, "passage")
-        return f"Comparison({verdict}, {self.measure} threshold {float(self.threshold):g}, {passages})"
+        return f"Comparison({verdict}, {self.measure} threshold {exactly(self.threshold)}, {passages})"
 
     def __getitem__(self, name: str) -> Measured:
         """The measure called `name`."""

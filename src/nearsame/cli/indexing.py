@@ -183,9 +183,9 @@ def remove(where: str, ids: tuple[str, ...], path: str | None, **given: Any) -> 
     if bool(ids) == bool(path):
         raise ConfigError("remove needs ids, or --from FILE", hint="Give one of the two.")
     from nearsame.index.index import Index
-    from nearsame.sources.whole import read_text
+    from nearsame.sources.whole import read_text, text_lines
 
-    wanted = list(ids) if path is None else [line for line in read_text(path).splitlines() if line]
+    wanted = list(ids) if path is None else [line for line in text_lines(read_text(path)) if line]
     with Index.open(where, timeout_seconds=given["wait"]) as index:
         count = index.remove(wanted, missing_ok=given["missing_ok"])
         left = index.stats().documents

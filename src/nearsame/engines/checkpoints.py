@@ -244,6 +244,9 @@ def _write_json(path: Path, content: Any) -> None:
 def _difference(name: str, stored: Any, wanted: Any) -> str:
     if name == "inputs" and isinstance(stored, list) and isinstance(wanted, list):
         return _changed_inputs({row[0]: row for row in stored}, {row[0]: row for row in wanted})
+    if isinstance(stored, dict) and isinstance(wanted, dict):
+        both = [(inner, stored.get(inner), wanted.get(inner)) for inner in {**stored, **wanted}]
+        return f"{name}: {', '.join(_difference(inner, was, is_now) for inner, was, is_now in both if was != is_now)}"
     return f"{name} was {stored!r} and is {wanted!r}"
 
 

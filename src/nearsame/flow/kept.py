@@ -177,7 +177,11 @@ def chosen_of(run: ReadRecords, decided: Decided, *, stay: bool) -> Iterator[Pic
 
 def table_of(run: ReadRecords, chosen: Picked) -> pa.Table:
     """The wanted records of a part, of web pages with their texts, and what names of folders say of them."""
-    table = chosen.part.take(chosen.wanted, chosen.others, run.reading.columns)
+    part, columns = chosen.part, run.reading.columns
+    table = part.take(chosen.wanted, chosen.others, columns)
+    if not len(table) and chosen.unwanted.size and (not table.schema or pa.null() in table.schema.types):
+        # rows in a file say which columns there are, and of what type: those of the others do, where none is wanted
+        table = part.take(chosen.unwanted, np.union1d(chosen.wanted, chosen.unreadable), columns).slice(0, 0)
     table = _with_texts(table, run.extract) if chosen.part.pages else table
     table = table if chosen.cuts is None else chosen.cuts.among(chosen.wanted).table(table, 0)
     for name, values in said_of(run, chosen.part).items():

@@ -109,8 +109,8 @@ class FileOptions(TypedDict, total=False):
     max_record: Annotated[
         int | str | None,
         Doc(
-            "A record (a line, a file, a text of a table) of more bytes than this is not compared: it is kept as it is,"
-            ' and reported with its place. As a number or as in "64MB", which is the default.'
+            "A record (a line, a file, a text of a table) of more bytes than this is not compared: it is reported with"
+            ' its place, and `kept/` has it as it is. As a number or as in "64MB", which is the default.'
         ),
     ]
 

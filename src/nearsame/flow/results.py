@@ -25,7 +25,7 @@ from nearsame.outputs.destinations import meaning, require_folder
 from nearsame.recipes.arguments import checked_methods, require_number
 from nearsame.recipes.given import Number
 from nearsame.recipes.methods import Method
-from nearsame.shares import counted
+from nearsame.shares import counted, exactly
 
 __all__ = ["Pairs", "Result"]
 
@@ -149,7 +149,7 @@ class Result(Offers):
         if higher.least < least:
             message = f"threshold={threshold} is below the run's own, {float(least)}: its keys may miss pairs"
             raise ConfigError(message, hint="Run again with the lower threshold.")
-        unaudited = f"recall was not measured at threshold {float(higher.least):g}: that takes a run of its own"
+        unaudited = f"recall was not measured at threshold {exactly(higher.least)}: that takes a run of its own"
         return Result(self._removals.at(higher), notes=(unaudited,) if self.audit or self.notes else ())
 
     def write(  # noqa: PLR0913  (each is a choice of the caller's)
@@ -244,7 +244,7 @@ class Pairs(Offers):
 
     def __repr__(self) -> str:
         pairs = counted(self.num_pairs, "pair")
-        return f"Pairs({pairs}, method={self.method.name}, threshold={float(self.method.least):g})"
+        return f"Pairs({pairs}, method={self.method.name}, threshold={exactly(self.method.least)})"
 
     @cached_property
     def table(self) -> pa.Table:

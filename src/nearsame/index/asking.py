@@ -19,6 +19,7 @@ from nearsame.index.shelves import Blobs, WholeBlob
 from nearsame.index.sketched import query_sketch
 from nearsame.recipes.arguments import require_number
 from nearsame.recipes.given import Number
+from nearsame.shares import exactly
 from nearsame.stores.base import Reader, Row
 
 __all__ = ["Wanting", "answers", "asked", "of_sketch"]
@@ -130,8 +131,7 @@ def _with_threshold(facets: Facets, threshold: Number) -> tuple[Facets, float | 
     if other.bound.p * own.bound.q < own.bound.p * other.bound.q:
         recall = own.recall_of(other)
         if recall is None:
-            message = (
-                f"threshold={threshold} is below {own.bound.p / own.bound.q:g}, by which the index finds candidates"
-            )
+            least = exactly(own.bound.p / own.bound.q)
+            message = f"threshold={threshold} is below {least}, by which the index finds candidates"
             raise ConfigError(message, hint="Create an index with a lower threshold.")
     return Facets((*facets[:at], other, *facets[at + 1 :])), recall

@@ -22,7 +22,7 @@ from nearsame.outputs import comparison, evaluations
 from nearsame.outputs.marking import MarkedPiece
 from nearsame.outputs.similarity_bars import drawn
 from nearsame.printable import printable
-from nearsame.shares import cut, small_percent
+from nearsame.shares import cut, exactly, small_percent
 
 __all__ = [
     "Cell",
@@ -173,7 +173,9 @@ def curve(points: Sequence[CurvePoint], threshold: float, name: str) -> Html:
     feet = [element("text", f"{step / 5:g}", x=40 + 120 * step, y=208, text_anchor="middle") for step in range(6)]
     at = 40 + 600 * threshold
     path = element("polyline", kind="curve", points=" ".join(place(*point) for point in points))
-    mark = element("line", element("title", f"threshold {threshold:g}"), kind="mark", x1=at, x2=at, y1=10, y2=190)
+    mark = element(
+        "line", element("title", f"threshold {exactly(threshold)}"), kind="mark", x1=at, x2=at, y1=10, y2=190
+    )
     return element("svg", *lines, *marks, *feet, path, mark, viewBox="0 0 660 214", role="img", aria_label=name)
 
 

@@ -16,7 +16,7 @@ from nearsame.answers.comparisons import ComparedText, Comparison, Measured, Pas
 from nearsame.named import NamedTuple
 from nearsame.outputs.console import clean
 from nearsame.outputs.report_page import ReportPage
-from nearsame.shares import counted, cut, percent
+from nearsame.shares import counted, cut, exactly, percent
 
 __all__ = ["NAMES", "Sources", "report", "shown_distance", "verdict"]
 
@@ -74,7 +74,7 @@ def verdict(comparison: Comparison) -> str:
         value = max(_value(comparison["containment_a"]), _value(comparison["containment_b"]))
     else:
         value = _value(comparison[comparison.measure])
-    least = f"{float(comparison.threshold):g}"
+    least = exactly(comparison.threshold)
     shown = cut(value)
     if comparison.similar:
         return f"Near-duplicates: {NAMES[comparison.measure]} {shown} >= {least}."

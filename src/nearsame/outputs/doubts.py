@@ -14,7 +14,7 @@ from nearsame.named import NamedTuple
 from nearsame.outputs.console import clean
 from nearsame.outputs.report_page import ReportPage
 from nearsame.printable import printable
-from nearsame.shares import cut_short
+from nearsame.shares import cut_short, exactly
 
 __all__ = ["Standing", "page"]
 
@@ -87,7 +87,8 @@ def _head(doubt: Undecided, standing: Standing) -> Iterator[tuple[str, str]]:
     if isinstance(doubt, Doubt):
         yield f"{where} Cluster {doubt.cluster + 1:,} of {doubt.clusters:,}, {doubt.documents:,} documents.", "dim"
         why = f"; {doubt.why}" if doubt.why else ""
-        line = f"{doubt.measure} {cut_short(doubt.similarity)} (from {doubt.least:g} on), {KINDS[standing.kind]}{why}"
+        said = f"{cut_short(doubt.similarity)} (from {exactly(doubt.least)} on)"
+        line = f"{doubt.measure} {said}, {KINDS[standing.kind]}{why}"
         yield line.rstrip(), "bold"
     else:
         yield where, "dim"

@@ -14,7 +14,7 @@ from nearsame.outputs.console import Report, clean, described
 from nearsame.outputs.html import render
 from nearsame.outputs.promises import in_bytes
 from nearsame.printable import shortened
-from nearsame.shares import counted, cut, percent
+from nearsame.shares import counted, cut, exactly, percent
 
 __all__ = ["leaks_markdown", "leaks_page", "show_leaks"]
 
@@ -174,10 +174,10 @@ def _found(stats: Mapping[str, Any]) -> str:
 
 def _definition(rule: Mapping[str, Any]) -> str:
     """What counts as found."""
-    size = rule["shingle_size"]
+    size, least = rule["shingle_size"], exactly(rule["threshold"])
     return (
         f"A text of an item counts as found if one window of a document, {rule['window']:g} times as long as the text,"
-        f" has at least {rule['threshold']:g} of the text's different {size}-word shingles (case, punctuation, markup"
+        f" has at least {least} of the text's different {size}-word shingles (case, punctuation, markup"
         f" and line breaks aside); a text with fewer than {size} of them, if it stands there word for word. Shingles in"
         f" more than {counted(rule['boilerplate'], 'text')} of a benchmark do not count."
     )

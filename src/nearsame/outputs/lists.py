@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial
+from io import BytesIO
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -87,10 +88,18 @@ def _written(place: Destination, write: Callable[[pa.Table, Any], None], table: 
         with path.open("wb") as raw, compressor(raw, place.compression) as out:
             write(table, out)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError) as error:
-        reason = str(error).partition("\n")[0]
-        raise OutputError(
-            f"{place.typed}: the records cannot be written in this format: {reason}", hint=_OTHER_FORMAT
-        ) from None
+        what = next((f"column {name!r}" for name in _unwritable(table, write)), "the records")
+        message = f"{place.typed}: {what} cannot be written in this format: {str(error).partition(chr(10))[0]}"
+        raise OutputError(message, hint=_OTHER_FORMAT) from None
+
+
+def _unwritable(table: pa.Table, write: Callable[[pa.Table, Any], None]) -> Iterator[str]:
+    """The columns that cannot be written by themselves."""
+    for at, name in enumerate(table.column_names):
+        try:
+            write(table.select([at]), BytesIO())
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError):
+            yield name
 
 
 def _require_texts(table: pa.Table, name: str) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 from nearsame.answers.stats import Stats
 from nearsame.recipes.methods import METHODS
 from nearsame.recipes.promises import Asked, known, promise
-from nearsame.shares import counted, cut, plural
+from nearsame.shares import counted, cut, exactly, plural
 
 __all__ = [
     "below",
@@ -84,8 +84,8 @@ def measured(audit: Mapping[str, Any]) -> str:
     >>> measured({"threshold": 0.8, "of": "pairs", "sampled": 10, "recall": None, "residual": None, "precision": None})
     'none of 10 sampled documents has a true near-duplicate (Jaccard >= 0.8): recall is unknown.'
     """
-    least = f"{'cosine' if audit.get('measure') == 'cosine' else 'Jaccard'} >= {audit['threshold']:g}"
-    least += f" and {audit['confirm']} >= {audit['confirm_threshold']:g}" if audit.get("confirm") else ""
+    least = f"{'cosine' if audit.get('measure') == 'cosine' else 'Jaccard'} >= {exactly(audit['threshold'])}"
+    least += f" and {audit['confirm']} >= {exactly(audit['confirm_threshold'])}" if audit.get("confirm") else ""
     sampled, recall, parts = f"{audit['sampled']:,} sampled documents", audit["recall"], []
     if recall is None:
         why = "has a true near-duplicate" if audit["of"] == "pairs" else "has a true near-duplicate that outranks it"
@@ -172,13 +172,13 @@ def near(stats: Stats) -> str:
     ways = [(stats.measure, stats.least)] if "text" in used or not guesses else []
     if guesses:
         ways.append((METHODS[guesses["method"]].measure, guesses.get("threshold", 1)))
-    said = ["equal after normalising" if way == "digest" else f"{way} >= {least:g}" for way, least in ways]
+    said = ["equal after normalising" if way == "digest" else f"{way} >= {exactly(least)}" for way, least in ways]
     return "; of one URL by a guess, ".join(dict.fromkeys(said))
 
 
 def condition(stats: Stats) -> str:
     """What makes a pair one, in words."""
-    condition = "equal" if stats.measure == "digest" else f"{stats.measure} >= {stats.least:g}"
+    condition = "equal" if stats.measure == "digest" else f"{stats.measure} >= {exactly(stats.least)}"
     return f"{condition}, across the two sides" if stats.against else condition
 
 

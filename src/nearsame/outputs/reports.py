@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import os
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -68,8 +69,9 @@ def write_to_label(found: ToLabel, path: str | os.PathLike[str], *, overwrite: b
     place = require_place(path, found.inputs, folder=False, overwrite=overwrite)
     rows = list(zip(*(column.to_pylist() for column in found.table.columns), strict=True))
     for name in (name for row in rows for name in row[:2]):
-        if "\t" in name or len(name.splitlines()) > 1:
-            message = f"the id {name!r} has a tab or a line break, which {os.fspath(path)} cannot hold"
+        if not name or name != name.strip() or re.search("[\t\n\r]", name):
+            what = "is empty, or has a tab, a line break or a blank at an end"
+            message = f"the id {name!r} {what}, which {os.fspath(path)} cannot hold"
             raise OutputError(message, hint="Choose another column of ids with id_column (--id-column).")
     lines = [
         found.table.column_names,

@@ -221,7 +221,7 @@ class Kept:
                 lines.append({"path": path, **dict(zip(ADDED, values, strict=True))})
         place = self.claims.home / os.fsdecode(annotations_of(self.claims, part) or b"")
         data = place.read_bytes() if place.is_file() else b"-"
-        if data[-1:] in (b"", b"\n") and [json.loads(line) for line in data.splitlines()] == lines:
+        if data[-1:] in (b"", b"\n") and [json.loads(line) for line in data.split(b"\n")[:-1]] == lines:
             return
         self.findings.wrong(
             self._place(part), "the annotations of its files are missing, or are not those of its documents"

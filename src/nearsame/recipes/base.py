@@ -12,6 +12,7 @@ from nearsame.errors import ConfigError
 from nearsame.recipes.choices import COMPARED, ConfirmedBy, ReportedMeasure, ShingleUnit
 from nearsame.recipes.fields import Declared, Field, rule
 from nearsame.recipes.given import Codes, Confirming, Number, Seed, read, require_places
+from nearsame.shares import exactly
 
 __all__ = [
     "TOKENISER",
@@ -97,7 +98,7 @@ class Recipe(Declared):
     @property
     def condition(self) -> str:
         """What two documents are found for, in words."""
-        return f"{self.measure} >= {float(self.least):g}"
+        return f"{self.measure} >= {exactly(self.least)}"
 
     @property
     def stricter(self) -> str | None:
@@ -291,7 +292,7 @@ class Shingled(Shingling):
     def condition(self) -> str:
         """What two documents are found for, in words: by both measures."""
         measure, least = self.second or ("", Fraction(0))
-        return f"{super().condition}, {measure} >= {float(least):g}" if self.confirm else super().condition
+        return f"{super().condition}, {measure} >= {exactly(least)}" if self.confirm else super().condition
 
     @property
     def for_texts(self) -> list[str]:

@@ -22,6 +22,7 @@ from nearsame.recipes.methods import (
     SimHash,
     TextRecipe,
 )
+from nearsame.shares import exactly
 
 __all__ = [
     "as_codes",
@@ -93,7 +94,7 @@ def asked_for(method: Jaccard | MinHash | SimHash) -> str:
     if isinstance(method, SimHash):
         return f"{options} --k {method.k} --confirm cosine"
     _, least = method.second or ("", 0)
-    return f"{options} --threshold {float(method.least):g} --confirm cosine --confirm-threshold {float(least):g}"
+    return f"{options} --threshold {exactly(method.least)} --confirm cosine --confirm-threshold {exactly(least)}"
 
 
 def exact_question(method: Method | None, nearly: Jaccard | Cosine | None = None) -> Method:

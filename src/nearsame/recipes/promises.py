@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 from nearsame.named import NamedTuple
 from nearsame.recipes.choices import ReportedMeasure
+from nearsame.shares import exactly
 
 __all__ = ["PROMISES", "Asked", "known", "promise"]
 
@@ -57,7 +58,7 @@ def known(index: Record) -> str:
             measure: ReportedMeasure = "estimated" if index["store"] == "sketch" else "jaccard"
             words.append(promise(recipe, Asked(measure, 0.0, across=False, linked=False)).rstrip("."))
         elif recipe["method"] == "simhash":
-            least = _number(recipe["threshold"] or 0.8)
+            least = exactly(recipe["threshold"] or 0.8)
             confirmed = f" and {recipe['confirm']} >= {least}" if recipe["confirm"] else ", and no texts were compared"
             words.append(f"codes within {recipe['k']} of {recipe['bits']} bits{confirmed}")
     by = ", ".join(dict.fromkeys(recipe["method"] for recipe in index["methods"]))
@@ -80,7 +81,7 @@ def _cosine(recipe: Record, asked: Asked) -> str:
 
 
 def _exact(recipe: Record, asked: Asked, measure: str) -> str:
-    least = f"{measure} >= {_number(recipe['threshold'])}{_also(recipe)}"
+    least = f"{measure} >= {exactly(recipe['threshold'])}{_also(recipe)}"
     return f"exact: {_untouched(recipe, asked, least)}; {_witnessed(recipe, asked, least)}."
 
 
@@ -89,7 +90,7 @@ def _also(recipe: Record) -> str:
     if recipe.get("confirm") is None:
         return ""
     least = recipe["confirm_threshold"]
-    return f" and {recipe['confirm']} >= {0.8 if least is None else _number(least)}"
+    return f" and {recipe['confirm']} >= {0.8 if least is None else exactly(least)}"
 
 
 def _minhash(recipe: Record, asked: Asked) -> str:
@@ -108,14 +109,14 @@ def _modp(recipe: Record, asked: Asked) -> str:
 
 
 def _estimated(recipe: Record, sketch: str) -> str:
-    least, also = f"Jaccard >= {_number(recipe['threshold'])}", _also(recipe)
+    least, also = f"Jaccard >= {exactly(recipe['threshold'])}", _also(recipe)
     how = f"{also}, which was verified" if also else "; none was compared"
     return f"an estimate: every removed document has a kept witness whose {sketch} says {least}{how}."
 
 
 def _found(recipe: Record, asked: Asked, measure: str, agreeing: Callable[[float], float]) -> str:
     """Of methods whose keys may miss a pair; `agreeing` is the chance that two values of their sketches agree."""
-    threshold = _number(recipe["threshold"])
+    threshold = exactly(recipe["threshold"])
     witnessed = _witnessed(recipe, asked, f"{measure} >= {threshold}{_also(recipe)}")
     return f"{witnessed}; a pair at {threshold} is found with a chance of {_chance(recipe, agreeing)}."
 
@@ -123,7 +124,7 @@ def _found(recipe: Record, asked: Asked, measure: str, agreeing: Callable[[float
 def _witnessed(recipe: Record, asked: Asked, least: str) -> str:
     if not asked.linked:
         return f"every removed one has a kept witness with {least}, verified"
-    joined = f"a chain of pairs >= {_number(recipe['threshold'])}, each verified"
+    joined = f"a chain of pairs >= {exactly(recipe['threshold'])}, each verified"
     return f"every removed one is linked to a kept witness through {joined}, and may itself be less similar to it"
 
 
@@ -135,7 +136,7 @@ def _simhash(recipe: Record, asked: Asked) -> str:
         kept = f"pairs of {what} are lost where they are not neighbours"
     if recipe["confirm"] is None:
         return f"{kept}; every removed one has a kept witness that near, but no texts were compared."
-    confirmed = f"{recipe['confirm']} >= {asked.least:g}"
+    confirmed = f"{recipe['confirm']} >= {exactly(asked.least)}"
     if recipe["search"] != "adjacent":
         kept = f"exact, about codes: {_untouched(recipe, asked, f'{what} and {confirmed}')}"
     return f"{kept}; every removed one has a kept witness with both, verified."
@@ -150,9 +151,9 @@ def _codes(recipe: Record, asked: Asked) -> str:
 
 
 def _containment(recipe: Record, asked: Asked) -> str:
-    share = f"{_number(recipe['threshold'])} or more"
+    share = f"{exactly(recipe['threshold'])} or more"
     floor = recipe["jaccard_floor"]
-    also = f", at Jaccard >= {_number(floor)}" if floor is not None else _also(recipe)
+    also = f", at Jaccard >= {exactly(floor)}" if floor is not None else _also(recipe)
     if asked.measure == "container":
         return (
             f"exact: no kept document contains {share} of one of --against{also}{_but(asked)};"
@@ -188,10 +189,6 @@ def _chance(recipe: Record, agreeing: Callable[[float], float]) -> str:
         number = (comb(values, m) * agrees**m * (1 - agrees) ** (values - m) for m in range(values + 1))
         return f"{sum(map(mul, chances, number)):.3f}"
     return f"{1 - (1 - agrees**rows) ** bands:.3f}"
-
-
-def _number(threshold: Any) -> str:
-    return f"{float(Fraction(str(threshold))):g}"
 
 
 PROMISES: dict[str, Callable[[Record, Asked], str]] = {

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from nearsame.dataclass import dataclass
 from nearsame.errors import ConfigError, SourceError
-from nearsame.sources.whole import utf8
+from nearsame.sources.whole import text_lines, utf8
 
 __all__ = ["Holder", "Tokens", "is_open_to_others"]
 
@@ -61,7 +61,7 @@ class Tokens:
         except OSError as error:
             hint = "Name a file with lines of scope and token."
             raise SourceError(f"{path}: {error.strerror}", hint=hint) from error
-        holders = tuple(_holders(path, utf8(data, path).splitlines()))
+        holders = tuple(_holders(path, text_lines(utf8(data, path))))
         if not holders:
             raise ConfigError(f"{path}: no token", hint="Write a line: write, a space, and 32 random characters.")
         if len({holder.digest for holder in holders}) < len(holders):

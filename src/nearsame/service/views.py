@@ -18,7 +18,7 @@ from nearsame.outputs.comparison import NAMES, shown_distance, verdict
 from nearsame.service import lookups
 from nearsame.service.decisions import CHOICES, PageDecisions, said, undecidable
 from nearsame.service.problems import HttpProblem
-from nearsame.shares import counted, cut, percent
+from nearsame.shares import counted, cut, exactly, percent
 from nearsame.sources.judged import JudgedPair
 
 __all__ = ["about", "beside", "clusters", "decided", "decision", "document", "find", "search", "text_of"]
@@ -273,7 +273,7 @@ def _summary(comparison: Comparison, left_out: int) -> str:
 
 def _likeness(likeness: Likeness) -> dict[str, Any]:
     similar = "Near-duplicates" if likeness.similar else "Not near-duplicates"
-    least = "" if likeness.threshold is None else f": the threshold is {likeness.threshold:g}"
+    least = "" if likeness.threshold is None else f": the threshold is {exactly(likeness.threshold)}"
     name = NAMES.get(likeness.measure, likeness.measure)
     measure = {"name": name, "similarity": likeness.similarity, "distance": "", "of": "what is stored"}
     measure["shown"] = "" if likeness.similarity is None else cut(likeness.similarity)

@@ -382,7 +382,7 @@ def _vectors(column: pa.Array, name: str, source: str) -> pa.Array:
             f"{source}: column {name!r} is {kind}, not a list of numbers",
             hint="Choose a list column with --vector-column.",
         )
-    return computing.cast(column, _VECTOR_TYPE)
+    return computing.cast(column, _VECTOR_TYPE, nearest=True)  # whole numbers beyond 2 ** 53 have none
 
 
 def not_finite(vectors: pa.Array) -> dict[int, str]:

@@ -8,6 +8,7 @@
 import math
 import os
 from collections.abc import Mapping, Sequence
+from datetime import date, datetime
 from typing import Any
 
 import pyarrow as pa
@@ -139,11 +140,25 @@ def column(name: Any, values: Sequence[Any]) -> pa.Array:
         return _numbers(texts)
     if all(text is None for text in texts):
         return pa.nulls(len(texts))
+    if len(kinds := sorted({kind for text in texts if (kind := _kind(text))})) > 1:
+        message = f"the values of {name!r} are not of one type: {' and '.join(kinds)}"
+        raise SourceError(message, hint="Give all records the same type for a key.")
     try:
         return pa.array([None if is_missing(value) and not isinstance(value, float) else value for value in values])
     except (pa.ArrowException, OverflowError) as error:
         message = f"the values of {name!r} are not of one type: {str(error).partition(chr(10))[0]}"
         raise SourceError(message, hint="Give all records the same type for a key.") from None
+
+
+def _kind(value: Any) -> str:
+    """What a value is, where Arrow would turn one kind into the other in silence; nothing of all else."""
+    if isinstance(value, datetime):
+        return "a time without a zone" if value.tzinfo is None else "a time of a zone"
+    if isinstance(value, date):
+        return "a date"
+    if isinstance(value, bool):
+        return "a truth value"
+    return "a number" if isinstance(value, float) else ""
 
 
 def _numbers(values: Sequence[Any]) -> pa.Array:

@@ -88,7 +88,7 @@ def inflated(body: bytes, encodings: str, most: int) -> Body:
 def _fields(head: bytes) -> dict[str, str]:
     fields: dict[str, str] = {}
     name = ""
-    for line in head.decode("utf-8", "replace").splitlines()[1:]:
+    for line in head.decode("utf-8", "replace").replace("\r\n", "\n").split("\n")[1:]:
         if line[:1] in {" ", "\t"} and name:
             fields[name] += f" {line.strip()}"
             continue

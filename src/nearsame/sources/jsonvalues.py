@@ -165,7 +165,7 @@ def table_of_lines(data: bytes, name: str) -> pa.Table:
     try:
         return _with_whole_numbers(_with_texts(data), data)
     except pa.ArrowInvalid:
-        lines = data.removeprefix(b"\xef\xbb\xbf").splitlines()
+        lines = data.removeprefix(b"\xef\xbb\xbf").split(b"\n")
         return table_of([_record(line) for line in lines if line.strip()])
 
 
@@ -230,7 +230,7 @@ def _depth(data: bytes) -> int:
     (0, 151)
     """
     deepest = 0
-    for line in data.splitlines():
+    for line in data.split(b"\n"):
         if line.count(b"[") + line.count(b"{") > _DEEPEST:
             codes = np.frombuffer(re.sub(_STRING, b"", line), np.uint8)
             steps = np.isin(codes, list(b"[{")).astype(np.int64) - np.isin(codes, list(b"]}"))

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from nearsame.errors import ConfigError, SourceError
 from nearsame.named import NamedTuple
-from nearsame.sources.whole import read_text
+from nearsame.sources.whole import read_text, text_lines
 
 __all__ = ["DECISION_COLUMNS", "FIELDS", "WEIGHED_COLUMNS", "JudgedPair", "judgement_of", "read_judgements"]
 
@@ -139,7 +139,11 @@ def _require_sense(where: str, one: JudgedPair) -> None:
 
 def _is_header(fields: list[str], ids: Collection[str]) -> bool:
     first, second = (field.lower() for field in fields[:2])
-    if first == second or not {first, second} <= _HEADERS or set(fields[:2]) <= set(ids):
+    if first == second or not {first, second} <= _HEADERS:
+        return False
+    if (first, second, *map(str.lower, fields[2:3])) == ("id1", "id2", "label"):
+        return True  # as decisions and pairs to label begin, whatever documents are called
+    if set(fields[:2]) <= set(ids):
         return False
     if len(fields) < 3:
         return {first, second} != {"a", "b"}  # which are ids as likely as names, and a pair must not be lost
@@ -174,7 +178,7 @@ def _judgement(number: int, fields: list[str], names: list[str], at: int | None)
 
 def _lines(path: str, text: str) -> Iterator[tuple[int, list[str]]]:
     """The number and the fields of each line that has any."""
-    for number, line in enumerate(text.splitlines(), start=1):
+    for number, line in enumerate(text_lines(text if "\n" in text else text.replace("\r", "\n")), start=1):
         fields = [field.strip() for field in line.split("\t")]
         if not any(fields):
             continue

@@ -28,6 +28,7 @@ __all__ = ["KINDS", "HeldTable", "Kind", "is_of", "require_distinct", "splits_of
 
 _MATRIX = 2  # dimensions
 _COLUMN = "Give the column one type that Arrow has, as by astype(str), or leave it out."
+_BY_ITSELF = "That is what it raised when it was read: mend it, or read it by itself to see where that comes from."
 _PIECE_ROWS = 10_000
 _PIECE_CHARS = 16 << 20
 
@@ -63,8 +64,8 @@ def taken(thing: Any) -> HeldTable:
     Raises:
         SourceError: Nothing can be made of it.
     """
+    kind = _kind_of(thing)
     try:
-        kind = _kind_of(thing)
         table = kind.table(thing)
         require_sound(table, described(thing))
         return HeldTable(without_views(table), kind.pick and partial(kind.pick, kind.hold(thing)))
@@ -75,8 +76,12 @@ def taken(thing: Any) -> HeldTable:
         raise
     except Exception as error:  # whatever the library of a foreign object raises
         said = "; ".join(map(str, error.args)) or str(error)  # Arrow says in a second one which column it is
-        message = f"documents cannot be read from {described(thing)}: {said.partition(chr(10))[0]}"
-        raise SourceError(message, hint=_COLUMN if "column" in said else HINT) from error
+        reason = said.partition("\n")[0].partition(". Detail: Python exception")[
+            0
+        ]  # where another's code is called by Arrow
+        message = f"documents cannot be read from {described(thing)}: {reason}"
+        is_type = isinstance(error, pa.ArrowException | TypeError) and "column" in said
+        raise SourceError(message, hint=_COLUMN if is_type else _BY_ITSELF) from error
 
 
 def table_of(thing: Any) -> pa.Table:

@@ -64,7 +64,7 @@ def why_too_long(size: int, columns: Columns, place: str) -> str:
         ConfigError: It is, and the memory has no room for it.
     """
     if size > columns.max_record:
-        return f"{size:,} bytes are more than max_record={columns.max_record:,}: kept as it is, not compared"
+        return f"{size:,} bytes are more than max_record={columns.max_record:,}: not compared"
     _refuse(_READING * size, size, columns, place)
     return ""
 

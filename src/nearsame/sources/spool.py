@@ -9,6 +9,7 @@
 import mmap
 import shutil
 import tempfile
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
@@ -57,6 +58,10 @@ def _joined(tables: list[pa.Table], what: str) -> pa.Table:
     try:
         return pa.concat_tables(tables, promote_options="permissive") if tables else pa.table({})
     except pa.ArrowException as error:
+        names = [name for table in tables for name, times in Counter(table.column_names).items() if times > 1]
+        if names:
+            message = f"{what} has several columns that are called {names[0]!r}"
+            raise SourceError(message, hint="Rename all but one.") from None
         message = f"a column of {what} changes its type: {str(error).partition(chr(10))[0]}"
         raise SourceError(message, hint="Give all records the same type for a key.") from None
 

@@ -12,7 +12,7 @@ from nearsame.files.inputs import is_folder
 from nearsame.files.systems import File, is_url, suffixed_name
 from nearsame.sources.streams import BrokenStreamError, chunks, looks_compressed, without_bom
 
-__all__ = ["read_json", "read_text", "require_different", "utf8"]
+__all__ = ["read_json", "read_text", "require_different", "text_lines", "utf8"]
 
 
 def read_text(path: str, stdin: BinaryIO | None = None) -> str:
@@ -38,6 +38,16 @@ def read_text(path: str, stdin: BinaryIO | None = None) -> str:
             raise SourceError(f"{path} is not readable as {compression}: {error}", hint=hint) from None
         raise SourceError(f"{path}: {error}", hint="Fetch or write the file again: it ends too early.") from None
     return utf8(data, path)
+
+
+def text_lines(text: str) -> list[str]:
+    r"""The lines of a text, which \n or \r\n ends and nothing else: what else Python breaks lines at may stand in ids.
+
+    >>> text_lines("a\r\nb\x85c\n")
+    ['a', 'b\x85c']
+    """
+    lines = [line.removesuffix("\r") for line in text.split("\n")]
+    return lines if lines[-1] else lines[:-1]
 
 
 def read_json(path: str, what: str) -> Any:

@@ -27,6 +27,7 @@ from nearsame.kernels.hamming_search import distances
 from nearsame.kernels.scores import Bound
 from nearsame.recipes.counterparts import as_codes
 from nearsame.recipes.methods import Jaccard, Method, MinHash, SimHash
+from nearsame.shares import exactly
 from nearsame.stages.clusters.policies import Keep
 from nearsame.stages.keys.bands import BandKeys
 from nearsame.stages.pairs import measures
@@ -160,7 +161,7 @@ _WHY: dict[type, Callable[[Any, pa.Table, Rows, Rows], list[str]]] = {MinHash: _
 
 def _by_bands(recipe: MinHash, similarity: float) -> str:
     if similarity < recipe.threshold:
-        return f"less than its own threshold of {float(recipe.threshold):g}"
+        return f"less than its own threshold of {exactly(recipe.threshold)}"
     if recipe.verify == "estimate":
         return "no band in common, or too low an estimate"
     bands, _ = BandKeys(recipe).shape

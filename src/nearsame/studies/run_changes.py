@@ -21,7 +21,7 @@ from nearsame.dataclass import dataclass
 from nearsame.flow.decisions import Decisions
 from nearsame.named import NamedTuple
 from nearsame.printable import shortened
-from nearsame.shares import cut
+from nearsame.shares import cut, exactly
 from nearsame.studies.finished import Finished
 from nearsame.studies.report_room import LONGEST_NAME, costs, spread_within
 
@@ -236,7 +236,7 @@ class _Direction:
             return _Why("swapped", f"{rest} for it") if other == id else _Why("witness", f"{rest} itself, for {other}")
         least = self.stays.run.stats.least
         if row["similarity"] < least and row["measure"] not in _JOINED and self._is_measured_alike:
-            return _Why("threshold", f"{cut(row['similarity'])} is below {least:g}, the threshold {self.when}")
+            return _Why("threshold", f"{cut(row['similarity'])} is below {exactly(least)}, the threshold {self.when}")
         if names := self._differing:
             return _Why("settings", f"another setting: {', '.join(names)}")
         return _Why("documents", f"the documents were others {self.when}, or the order of reading was")

@@ -14,7 +14,7 @@ from nearsame.dataclass import dataclass
 from nearsame.errors import ConfigError
 from nearsame.outputs.marking import MarkedPiece, of_a, of_b, pieces
 from nearsame.recipes.methods import METHODS, Method
-from nearsame.shares import cut_short, small_percent
+from nearsame.shares import cut_short, exactly, small_percent
 from nearsame.studies.compare import compare
 
 __all__ = ["LaidOut", "Sides", "laid_out"]
@@ -97,7 +97,7 @@ class Sides:
         if measure in ("component", "chain"):
             return f"Joined by a chain of similar pairs; the two themselves have {value}."
         what = _ESTIMATES.get(measure, "verified")
-        return f"{value} ({what}); at least {self.least:g} counts."
+        return f"{value} ({what}); at least {exactly(self.least)} counts."
 
     @property
     def _keep(self) -> str:

@@ -16,7 +16,7 @@ from nearsame.answers.comparisons import Explanation, Step
 from nearsame.engines.local import Flow, Local
 from nearsame.flow.steps import steps
 from nearsame.recipes.methods import Containment, Cosine, Jaccard
-from nearsame.shares import cut
+from nearsame.shares import cut, exactly
 from nearsame.stages.keys.prefix import ItemCounts
 from nearsame.stages.pairs import likeness, measures
 from nearsame.studies.walks.shingled import NamedSets, named_sets
@@ -89,7 +89,7 @@ def _walk(given: Sequence[Given], recipe: Jaccard | Cosine | Containment, values
     verdict = (
         ("shared keys", str(len(shared)), how),
         *rows,
-        ("near-duplicates", "yes" if similar else "no", f"at least {float(recipe.threshold):g} is asked for"),
+        ("near-duplicates", "yes" if similar else "no", f"at least {exactly(recipe.threshold)} is asked for"),
     )
     last = Step("What meets is verified", ("what", "value", "how"), verdict)
     return explained(recipe, [*walked, last], answers, {"shared_keys": len(shared), **together, "similar": similar})

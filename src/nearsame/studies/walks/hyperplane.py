@@ -13,7 +13,7 @@ from nearsame.answers.comparisons import Explanation, Step
 from nearsame.errors import ConfigError
 from nearsame.flow.steps import steps
 from nearsame.recipes.methods import Hyperplane
-from nearsame.shares import cut
+from nearsame.shares import cut, exactly
 from nearsame.stages.features.vectors import RoundedVectors
 from nearsame.stages.keys.slices import SliceKeys, bit_agrees, meeting_probability
 from nearsame.stages.pairs import likeness
@@ -100,7 +100,7 @@ def _keys(recipe: Hyperplane, sketch: pa.RecordBatch, signs: npt.NDArray[np.uint
     chance = meeting_probability(float(recipe.threshold), bands, width)
     note = (
         f"{bands} slices of {width} bits: vectors that share a key are compared. At a cosine of "
-        f"{float(recipe.threshold):g} that happens with a chance of {chance:.4f}."
+        f"{exactly(recipe.threshold)} that happens with a chance of {chance:.4f}."
     )
     rows = tuple(
         (i + 1, "".join(map(str, signs[i * width : (i + 1) * width].tolist())), hexed(key))
@@ -141,7 +141,7 @@ def _together(
         ("estimated cosine", cut(math.cos(guess)), "of the estimated angle"),
         ("cosine", cut(cosine), "the true value"),
         ("shared keys", f"{shared} of {len(answers[0]['keys'])}", "vectors that share none are never compared"),
-        ("near-duplicates", "yes" if similar else "no", f"a cosine of {float(recipe.threshold):g} is asked for"),
+        ("near-duplicates", "yes" if similar else "no", f"a cosine of {exactly(recipe.threshold)} is asked for"),
     )
     together = {"distance": distance, "estimated_angle": guess, "angle": angle, "cosine": cosine, "similar": similar}
     return Step(title, columns, rows), together

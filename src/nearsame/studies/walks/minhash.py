@@ -13,6 +13,7 @@ from nearsame.errors import ConfigError
 from nearsame.flow.steps import steps
 from nearsame.kernels.minhash import band_keys
 from nearsame.recipes.methods import MinHash
+from nearsame.shares import exactly
 from nearsame.stages.keys.bands import BandKeys
 from nearsame.stages.pairs import likeness
 from nearsame.stages.sketches.minhash import Signatures
@@ -187,7 +188,7 @@ def _bands(recipe: MinHash, sketches: pa.RecordBatch) -> tuple[Step, list[dict[s
     chance = float(stage.chances(float(recipe.threshold)))
     note = (
         f"{bands} bands of {rows} values: documents that share a key are compared. At a Jaccard similarity of "
-        f"{float(recipe.threshold):g} that happens with a chance of {chance:.4f}."
+        f"{exactly(recipe.threshold)} that happens with a chance of {chance:.4f}."
     )
     places = (stage.chosen[: len(keys)] + 1).tolist()
     keyed = [{"values": of, "key": hexed(key)} for of, key in zip(places, keys, strict=True)]
@@ -216,7 +217,7 @@ def _together(
         ]
         together.update(estimate=float(estimate), error=error, chance=chance)
     similar = verified(sketches if flow.by_sketch else sets.batch, flow.bound(recipe.threshold))
-    least = f"{float(recipe.threshold):g}"
+    least = exactly(recipe.threshold)
     rows += [
         ("Jaccard", shown_fraction(jaccard), "the true value: shared shingles / all"),
         ("near-duplicates", "yes" if similar and meeting else "no", _why(least, similar=similar, meet=bool(meeting))),

@@ -6,6 +6,7 @@ from typing import Any
 from nearsame.answers.comparisons import Explanation, Step
 from nearsame.flow.steps import steps
 from nearsame.recipes.methods import ModP
+from nearsame.shares import exactly
 from nearsame.stages.pairs import likeness
 from nearsame.stages.sketches.modp import Fingerprints
 from nearsame.studies.walks.shingled import NamedSets, named_sets
@@ -35,7 +36,7 @@ def walk(given: Sequence[Given], recipe: ModP) -> Explanation:
         ("shared", str(len(kept[0] & kept[1])), "hashes in both fingerprints"),
         ("estimate", shown_fraction(estimate), "Jaccard of the fingerprints: this decides"),
         ("Jaccard", shown_fraction(jaccard), "the true value, of the whole sets"),
-        ("near-duplicates", "yes" if similar else "no", f"an estimate of {float(recipe.threshold):g} is asked for"),
+        ("near-duplicates", "yes" if similar else "no", f"an estimate of {exactly(recipe.threshold)} is asked for"),
     )
     last = Step("Estimate and true value", ("what", "value", "how"), rows)
     together = {"estimate": float(estimate), "jaccard": float(jaccard), "similar": similar}

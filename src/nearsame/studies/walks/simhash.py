@@ -15,7 +15,7 @@ from nearsame.flow.sketching import frequencies_of
 from nearsame.flow.steps import steps
 from nearsame.named import NamedTuple
 from nearsame.recipes.methods import SimHash
-from nearsame.shares import counted, cut
+from nearsame.shares import counted, cut, exactly
 from nearsame.stages.features.weighted import TextFeatures
 from nearsame.stages.pairs import likeness
 from nearsame.stages.sketches.simhash import SimHashCodes
@@ -173,7 +173,7 @@ def _together(
 ) -> tuple[Step, dict[str, Any]]:
     """How far apart the codes are, what that estimates, and what is true."""
     similar = texts[0] == texts[1] != "" if None in codes else verified(coded, steps(recipe).bound(recipe.least))
-    confirmed = "" if recipe.confirm is None else f" and {recipe.confirm} >= {float(recipe.least):g}"
+    confirmed = "" if recipe.confirm is None else f" and {recipe.confirm} >= {exactly(recipe.least)}"
     verdict = ("near-duplicates", "yes" if similar else "no", f"at most {counted(recipe.k, 'bit')}{confirmed}")
     columns, title = ("what", "value", "how"), "Distance, estimate and true value"
     a, b = codes

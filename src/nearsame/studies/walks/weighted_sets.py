@@ -15,7 +15,7 @@ from nearsame.answers.comparisons import Explanation, Step
 from nearsame.engines.local import Flow, Local
 from nearsame.flow.steps import steps
 from nearsame.recipes.methods import Cosine
-from nearsame.shares import cut
+from nearsame.shares import cut, exactly
 from nearsame.stages.keys.prefix import ItemCounts
 from nearsame.stages.pairs import likeness
 from nearsame.studies.walks.shingled import NamedSets, named_sets
@@ -114,6 +114,6 @@ def _verdict(recipe: Cosine, weights: list[_Weights], shared: int, *, similar: b
         ("product", f"{product:,}", "of the weights of each shingle that both have, summed up"),
         ("squares", f"{_squares(a):,} and {_squares(b):,}", "of the weights of a and of b, summed up"),
         ("cosine", cut(math.sqrt(squared)), "product / root of both squares multiplied"),
-        ("near-duplicates", "yes" if similar else "no", f"at least {float(recipe.threshold):g} is asked for"),
+        ("near-duplicates", "yes" if similar else "no", f"at least {exactly(recipe.threshold)} is asked for"),
     )
     return Step("What meets is verified", ("what", "value", "how"), rows), squared
