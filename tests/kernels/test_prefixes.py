@@ -18,6 +18,8 @@ from nearsame.kernels.prefixes import (
     count_frequent,
     find_full,
     look_up,
+    look_up_until_alone,
+    mark_alone,
     prefix_keys,
     write_classes,
 )
@@ -132,6 +134,34 @@ def test_what_is_looked_up_is_what_was_counted(rows, nibbles, gap, random):
     counted = Counter(item >> int(shift) for row in rows for item in row)
     most = 15 if nibbles else 255
     assert [min(most, counted[item >> int(shift)]) for i in chosen for item in rows[i]] == counts.tolist()
+
+
+@given(st.lists(st.sampled_from([0, 1, 1, 2, 3, 127, 128, 129, 254, 255]), max_size=200))
+def test_a_bit_says_which_slots_are_alone(counters):
+    """Of any counters, also those whose highest bit is set; behind the last slot stands no bit."""
+    marks = np.full(4, 99, np.uint64)
+    mark_alone(frozen(np.array(counters, np.uint8)), marks)
+    bits = [int(marks[slot // 64]) >> (slot % 64) & 1 for slot in range(256)]
+    assert [*(int(count <= 1) for count in counters), *[0] * (256 - len(counters))] == bits
+
+
+@given(
+    SETS, st.lists(st.sampled_from([0, 1, 1, 1, 2, 9, 255]), min_size=64, max_size=64), thresholds(), st.integers(0, 2)
+)
+def test_sets_that_may_have_keys_are_looked_up_and_others_are_not(rows, counters, threshold, gap):
+    """Whoever has fewer items alone than its prefix is long has all its counts; the others have none."""
+    items, starts, ends = _flat(rows, gap)
+    table, shift, sizes = frozen(np.array(counters, np.uint8)), np.uint64(58), ends - starts
+    places = frozen((np.cumsum(sizes) - sizes).astype(np.int64))
+    alone, counts, shares = np.zeros(1, np.uint64), np.zeros(int(sizes.sum()), np.uint8), _shares(Fraction(threshold))
+    mark_alone(table, alone)
+    look_up_until_alone(items, starts, ends, shift, shares, frozen(alone), table, counts, places)
+    expected = []
+    for row in rows:
+        own = [counters[item >> 58] for item in row]
+        length = len(row) - ceil(Fraction(shares.p, shares.q) * len(row)) + 1
+        expected += own if sum(count <= 1 for count in own) < length else [0] * len(row)
+    assert expected == counts.tolist()
 
 
 @given(

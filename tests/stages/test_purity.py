@@ -198,3 +198,13 @@ def test_what_comes_out_does_not_hold_what_went_in() -> None:
         for made in [made for *_, made in _steps(name, SURE) if made.schema == schemas.FEATURES]:
             lists = arrow.lists(made.column("items"))
             assert lists.ends[-1] == lists.items.size
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_what_a_stage_gave_stays_whatever_it_makes_next(name: str) -> None:
+    """Rooms that a thread has once hold nothing of an answer."""
+    for stage, batch, made in _steps(name, SURE):
+        before = made.to_pylist()
+        stage(batch.slice(2))
+        stage(batch.take(pa.array([*reversed(range(len(batch)))])))
+        assert before == made.to_pylist()

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nearsame.kernels._jit import jit, popcount
+from nearsame.kernels._jit import jit, load64, popcount
 from nearsame.kernels.sets import first_at_least
 
 __all__ = [
@@ -17,12 +17,17 @@ __all__ = [
     "find_full",
     "look_up",
     "look_up_until_alone",
+    "mark_alone",
     "prefix_keys",
     "write_classes",
 ]
 
 _FULL, _ONE = np.uint8(255), np.uint8(1)
 _U0, _U1, _U2, _U6, _U15, _U63 = (np.uint64(n) for n in (0, 1, 2, 6, 15, 63))
+_MORE = np.uint64(0xFEFEFEFEFEFEFEFE)
+_LOW7 = np.uint64(0x7F7F7F7F7F7F7F7F)
+_GATHER = np.uint64(0x0102040810204080)
+_U7, _U56 = np.uint64(7), np.uint64(56)
 _STRETCH = 1 << 21  # slots: their counters stay in cache
 _WORD = 6  # log2 of the slots that one word says of whether they are full
 _AT_ONCE = 16  # items, read before one looks whether it is enough
@@ -236,24 +241,44 @@ def look_up(items, starts, ends, base, shift, num_slots, nibbles, table, full, c
 
 
 @jit
-def look_up_until_alone(items, starts, ends, shift, shares, table, counts, count_starts):
-    """`look_up` in a whole table, in each set no further than it takes to know that it has no keys to offer.
+def mark_alone(table, marks):
+    """Bit i of marks[w] says that the counter of slot 64·w + i of a table of bytes is at most one."""
+    for word in range(marks.size):
+        mark = _U0
+        if (word + 1) << _WORD > table.size:
+            for slot in range(word << _WORD, table.size):
+                mark |= np.uint64(table[slot] <= _ONE) << (np.uint64(slot) & _U63)
+            marks[word] = mark
+            continue
+        for j in range(8):
+            more = load64(table, (word << 6) + 8 * j) & _MORE
+            alone = ~(((more & _LOW7) + _LOW7) | more | _LOW7)
+            mark |= (((alone >> _U7) * _GATHER) >> _U56) << np.uint64(8 * j)
+        marks[word] = mark
 
-    That is when as many items are alone as the prefix of `prefix_keys` is long. Most sets of most corpora have no near
-    one, and of these a fifth of the items is read, at a threshold of .8; counts that are not written are to be 0.
+
+@jit
+def look_up_until_alone(items, starts, ends, shift, shares, alone, table, counts, count_starts):
+    """`look_up` in a whole table, of those sets that may have keys to offer.
+
+    A set has none of which as many items are alone as the prefix of `prefix_keys` is long. Whether an item is says a
+    bit of what `mark_alone` wrote, an eighth of the table; no more of a set are read than it takes to know. Counts
+    that are not written are to be 0.
     """
     p, q = shares.p, shares.q
     for i in range(starts.size):
         n, lift = ends[i] - starts[i], count_starts[i] - starts[i]
         length = n - (p * n + q - 1) // q + 1
-        num_alone = np.int64(0)
+        num_alone = _U0
         for start in range(starts[i], ends[i], _AT_ONCE):
             for j in range(start, min(start + _AT_ONCE, ends[i])):  # no branch: the reads are under way together
-                count = table[items[j] >> shift]
-                counts[j + lift] = count
-                num_alone += np.int64(count <= _ONE)
-            if num_alone >= length:
+                slot = items[j] >> shift
+                num_alone += (alone[np.int64(slot >> _U6)] >> (slot & _U63)) & _U1
+            if np.int64(num_alone) >= length:
                 break
+        if np.int64(num_alone) < length:
+            for j in range(starts[i], ends[i]):
+                counts[j + lift] = table[items[j] >> shift]
 
 
 @jit

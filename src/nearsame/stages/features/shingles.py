@@ -4,6 +4,8 @@
 2. A null or empty text has no items; a text without tokens has two, the halves of its digest.
 """
 
+import threading
+from collections.abc import Callable
 from functools import cached_property
 
 import numpy as np
@@ -22,6 +24,30 @@ from nearsame.stages.features.words import hash_words, packed_letters
 __all__ = ["ItemSets", "SetRoom", "ShingleSets"]
 
 _NO_DIGEST = arrow.frozen(np.zeros((2, 1), np.int64))
+_MOST_HELD = 1 << 25  # items: twice the bytes of a batch
+
+
+class _Held(threading.local):
+    """The room that a thread's next batch is made in, too: fresh memory is cleared by the system, page by page."""
+
+    items = np.empty(0, np.uint64)
+
+
+_HELD = _Held()
+
+
+def _fresh_room(most: int) -> arrow.UInt64s:
+    """Room for so many items, which nobody else has."""
+    return np.empty(most, np.uint64)
+
+
+def _held_room(most: int) -> arrow.UInt64s:
+    """Room for so many items, until the thread asks for some again."""
+    if most > _MOST_HELD:
+        return _fresh_room(most)
+    if _HELD.items.size < most:
+        _HELD.items = _fresh_room(1 << (most - 1).bit_length())
+    return _HELD.items
 
 
 @dataclass(frozen=True)
@@ -57,7 +83,8 @@ class ShingleSets:
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """FEATURES of a batch of TEXTS."""
         texts = arrow.strings(batch.column("text"))
-        room = self._sets(texts, _stacked(*(arrow.ints(batch.column(name)) for name in ("digest_a", "digest_b"))))
+        digests = _stacked(*(arrow.ints(batch.column(name)) for name in ("digest_a", "digest_b")))
+        room = self._sets(texts, digests, _held_room)
         features = room.features(*(batch.column(name) for name in ("row", "text_bytes", "digest_a", "digest_b")))
         if not self.lettered:
             return room.counted(features) if self.counted else features
@@ -75,12 +102,14 @@ class ShingleSets:
                 return room
         return self._sets(texts, _stacked(*digest_texts(texts.data, texts.offsets, self.seed)))
 
-    def _sets(self, texts: arrow.Strings, digests: arrow.Int64s) -> "SetRoom":
-        """The same; `digests` are both halves of each raw text's."""
+    def _sets(
+        self, texts: arrow.Strings, digests: arrow.Int64s, room_for: Callable[[int], arrow.UInt64s] = _fresh_room
+    ) -> "SetRoom":
+        """The same; `digests` are both halves of each raw text's, and sets come to what `room_for` gives."""
         tables, offsets = unicode.tables(), texts.offsets
         rows, total = offsets.size - 1, int(offsets[-1] - offsets[0])
         longest = int((offsets[1:] - offsets[:-1]).max()) if rows else 0
-        room = SetRoom(longest, total + rows + 1, rows, counted=self.counted)
+        room = SetRoom(longest, room_for(total + rows + 1), rows, counted=self.counted)
         kernel.shingle_sets(
             texts.data, texts.offsets, digests, self.size, self.flags,
             hash_keys(self.seed), self._stops, tables.stage1, tables.stage2, np.zeros((2, 2 * longest + 128), np.uint8),
@@ -111,7 +140,7 @@ class ItemSets:
         lists = arrow.list_offsets(column)
         texts = arrow.strings(as_texts(column.values))
         longest = int(np.diff(lists).max(initial=0))
-        room = SetRoom(longest, int(lists[-1] - lists[0]) + 1, len(batch), counted=self.counted)
+        room = SetRoom(longest, _fresh_room(int(lists[-1] - lists[0]) + 1), len(batch), counted=self.counted)
         kernel.list_sets(
             texts.data, texts.offsets, lists, self.flags, hash_keys(self.seed),
             room.words, room.counts, room.items, room.times, room.ends, room.about,
@@ -130,11 +159,11 @@ def _stacked(*halves: arrow.Int64s) -> arrow.Int64s:
 class SetRoom:
     """What a kernel call fills: the set of row i is items[ends[i]:ends[i + 1]]."""
 
-    def __init__(self, longest: int, most: int, rows: int, *, counted: bool = False) -> None:
+    def __init__(self, longest: int, items: arrow.UInt64s, rows: int, *, counted: bool = False) -> None:
         self.words = np.empty((2, longest + 66), np.uint64)
         self.counts = np.empty(2 * longest + 130, np.int64)
-        self.items = np.empty(most, np.uint64)
-        self.times = np.empty(most if counted else 0, np.int64)
+        self.items = items
+        self.times = np.empty(items.size if counted else 0, np.int64)
         self.ends = np.empty(rows + 1, np.int64)
         self.about = np.empty((3, rows), np.int64)
 

@@ -290,7 +290,13 @@ class ItemCounts:
             self.fill(lists, counts, starts)
             return
         shift = np.uint64(self.counting.shift)
-        prefixes.look_up_until_alone(*lists, shift, shares, self.table, counts, starts)
+        prefixes.look_up_until_alone(*lists, shift, shares, self._alone, self.table, counts, starts)
+
+    @cached_property
+    def _alone(self) -> npt.NDArray[np.uint64]:
+        marks = np.empty((self.table.size + _SPAN - 1) // _SPAN, np.uint64)
+        prefixes.mark_alone(self.table, marks)
+        return arrow.frozen(marks)
 
     def fill(self, lists: arrow.Lists, counts: npt.NDArray[np.uint8], starts: npt.NDArray[np.int64]) -> None:
         """Write the counts of the items that the table is about."""
