@@ -8,6 +8,7 @@
 5. Hashes are int64 outside kernels; `unsigned` and `signed` reinterpret, never convert.
 """
 
+import threading
 from collections.abc import Callable, Sequence
 from itertools import accumulate
 from typing import Any, TypeVar
@@ -33,6 +34,7 @@ __all__ = [
     "distinct",
     "frozen",
     "held_bytes",
+    "held_room",
     "ints",
     "items",
     "list_offsets",
@@ -40,6 +42,7 @@ __all__ = [
     "not_utf8",
     "numbers",
     "packed",
+    "room",
     "signed",
     "some_lists",
     "strings",
@@ -74,6 +77,30 @@ def frozen(array: "npt.NDArray[_T]") -> "npt.NDArray[_T]":
     view = np.ascontiguousarray(array).view()
     view.flags.writeable = False
     return view
+
+
+class _Held(threading.local):
+    """The room that a thread has once."""
+
+    items = np.empty(0, np.uint64)
+
+
+_HELD = _Held()
+_MOST_HELD = 1 << 25  # numbers: twice the bytes of a batch
+
+
+def room(most: int) -> UInt64s:
+    """Room for so many numbers, which nobody else has."""
+    return np.empty(most, np.uint64)
+
+
+def held_room(most: int) -> UInt64s:
+    """Room for so many, until the thread asks for some again: fresh memory is cleared by the system, page by page."""
+    if most > _MOST_HELD:
+        return room(most)
+    if _HELD.items.size < most:
+        _HELD.items = room(1 << (most - 1).bit_length())
+    return _HELD.items
 
 
 def unsigned(array: Int64s) -> UInt64s:

@@ -4,7 +4,6 @@
 2. A null or empty text has no items; a text without tokens has two, the halves of its digest.
 """
 
-import threading
 from collections.abc import Callable
 from functools import cached_property
 
@@ -24,30 +23,6 @@ from nearsame.stages.features.words import hash_words, packed_letters
 __all__ = ["ItemSets", "SetRoom", "ShingleSets"]
 
 _NO_DIGEST = arrow.frozen(np.zeros((2, 1), np.int64))
-_MOST_HELD = 1 << 25  # items: twice the bytes of a batch
-
-
-class _Held(threading.local):
-    """The room that a thread's next batch is made in, too: fresh memory is cleared by the system, page by page."""
-
-    items = np.empty(0, np.uint64)
-
-
-_HELD = _Held()
-
-
-def _fresh_room(most: int) -> arrow.UInt64s:
-    """Room for so many items, which nobody else has."""
-    return np.empty(most, np.uint64)
-
-
-def _held_room(most: int) -> arrow.UInt64s:
-    """Room for so many items, until the thread asks for some again."""
-    if most > _MOST_HELD:
-        return _fresh_room(most)
-    if _HELD.items.size < most:
-        _HELD.items = _fresh_room(1 << (most - 1).bit_length())
-    return _HELD.items
 
 
 @dataclass(frozen=True)
@@ -84,7 +59,7 @@ class ShingleSets:
         """FEATURES of a batch of TEXTS."""
         texts = arrow.strings(batch.column("text"))
         digests = _stacked(*(arrow.ints(batch.column(name)) for name in ("digest_a", "digest_b")))
-        room = self._sets(texts, digests, _held_room)
+        room = self._sets(texts, digests, arrow.held_room)
         features = room.features(*(batch.column(name) for name in ("row", "text_bytes", "digest_a", "digest_b")))
         if not self.lettered:
             return room.counted(features) if self.counted else features
@@ -103,7 +78,7 @@ class ShingleSets:
         return self._sets(texts, _stacked(*digest_texts(texts.data, texts.offsets, self.seed)))
 
     def _sets(
-        self, texts: arrow.Strings, digests: arrow.Int64s, room_for: Callable[[int], arrow.UInt64s] = _fresh_room
+        self, texts: arrow.Strings, digests: arrow.Int64s, room_for: Callable[[int], arrow.UInt64s] = arrow.room
     ) -> "SetRoom":
         """The same; `digests` are both halves of each raw text's, and sets come to what `room_for` gives."""
         tables, offsets = unicode.tables(), texts.offsets
@@ -140,7 +115,7 @@ class ItemSets:
         lists = arrow.list_offsets(column)
         texts = arrow.strings(as_texts(column.values))
         longest = int(np.diff(lists).max(initial=0))
-        room = SetRoom(longest, _fresh_room(int(lists[-1] - lists[0]) + 1), len(batch), counted=self.counted)
+        room = SetRoom(longest, arrow.room(int(lists[-1] - lists[0]) + 1), len(batch), counted=self.counted)
         kernel.list_sets(
             texts.data, texts.offsets, lists, self.flags, hash_keys(self.seed),
             room.words, room.counts, room.items, room.times, room.ends, room.about,
