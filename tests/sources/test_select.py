@@ -5,6 +5,8 @@ import gzip
 import json
 import math
 from collections.abc import Callable
+from decimal import Decimal
+from itertools import permutations
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +19,7 @@ from pyarrow import orc
 
 import nearsame as ns
 from nearsame.sources import Columns
+from nearsame.sources.select import together
 
 from .corpora import copied, only
 
@@ -243,3 +246,18 @@ def test_columns_of_one_name_stay_as_they_are() -> None:
     assert ns.dedup(table).kept().equals(table)
     with pytest.raises(ns.ColumnError, match="has several columns that are called 'x'"):
         ns.dedup((table, pa.table({"text": ["e"]}))).kept()
+
+
+@pytest.mark.parametrize("whole", [pa.int8(), pa.uint16(), pa.int32(), pa.int64(), pa.uint64()], ids=str)
+@pytest.mark.parametrize("decimal", [pa.decimal128(3, 1), pa.decimal128(38, 30), pa.decimal256(4, 2)], ids=str)
+def test_whole_numbers_and_decimals_are_decimals(whole, decimal):
+    """Of three tables in any order, one of which has no such column; no digit is lost."""
+    tables = [
+        pa.table({"n": pa.array([9, None], whole)}),
+        pa.table({"n": pa.array([Decimal("9.5")], decimal)}),
+        pa.table({"m": [1]}),
+    ]
+    for some in permutations(tables):
+        found = together(some, ["a", "b", "c"]).column("n").to_pylist()
+        assert 4 == len(found)
+        assert [9, Decimal("9.5")] == sorted(one for one in found if one is not None)

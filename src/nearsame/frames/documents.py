@@ -52,7 +52,7 @@ class FrameSide:
         parts: the frames that were given, with the same columns.
         columns: which columns count.
         keep: what comes first.
-        orders: of columns that it goes by the type in which they are compared; None: as it is.
+        orders: of columns that it goes by the type in which they are compared.
         group_by: what two documents must have in common: a column, or `host`.
         as_pages: whether what is known of documents as pages is read, too.
         of_pages: whether there are pages on some side, so that texts are taken out of all documents.
@@ -64,7 +64,7 @@ class FrameSide:
     parts: tuple[FramePart, ...]
     columns: Columns
     keep: Keep
-    orders: Mapping[str, str | None] = field(default_factory=dict)
+    orders: Mapping[str, str] = field(default_factory=dict)
     group_by: str | None = None
     as_pages: bool = False
     of_pages: bool = False
@@ -143,17 +143,17 @@ class FrameSide:
         """What a document's group is called; of hosts, its URL."""
         if name == HOST:
             return _beside(part, self.columns.beside[0])
-        value, kind = self._order(part, name), self.orders[name] or dict(part.frame.dtypes).get(name)
-        return _MOMENT.format(value) if kind == "timestamp" else f"cast({value} as string)"
+        value = self._order(part, name)
+        return _MOMENT.format(value) if self.orders[name] == "timestamp" else f"cast({value} as string)"
 
     def _order(self, part: FramePart, column: str) -> str:
         common = self.orders[column]
         if column not in part.chosen.order:
-            return f"cast(null as {common or 'bigint'})"
-        value, kind = quoted(column), dict(part.frame.dtypes)[column]
-        if common is not None and common != kind:
-            value, kind = f"try_cast({value} as {common})", common
-        return f"if(isnan({value}), null, {value})" if kind in ("float", "double") else value  # NaN has no place
+            return f"cast(null as {common})"
+        value = quoted(column)
+        if common != dict(part.frame.dtypes)[column]:
+            value = f"try_cast({value} as {common})"
+        return f"if(isnan({value}), null, {value})" if common in ("float", "double") else value  # NaN has no place
 
 
 def _content(part: FramePart, name: str, kind: str) -> str:

@@ -23,6 +23,7 @@ from nearsame.engines.spark.verbs import Verbs
 from nearsame.errors import ColumnError, ConfigError, SourceError
 from nearsame.files.inputs import several
 from nearsame.frames.pages import FOUND
+from nearsame.frames.types import INTEGERS, NO_TYPE, NUMBERS, common_type, family
 from nearsame.sources import Columns
 from nearsame.sources.columns import Chosen, choose, option_of
 from nearsame.sources.memory import in_memory
@@ -48,12 +49,9 @@ _OWN = "nearsame_"  # names that begin with it are ours
 SOURCE = "nearsame_source"  # the file that a row stands in
 ORDERED = "nearsame_ordered"  # a number that records of archives are in order by
 _MOJIBAKE = "\N{REPLACEMENT CHARACTER}"
-_INTEGERS = ("tinyint", "smallint", "int", "bigint")
-_NUMBERS = ("float", "double")
 _NO_SCALARS = ("array<", "map<", "struct<", "vari")
-_SPELT = (*_NUMBERS, "timestamp", "binary", "interval")  # in another way than one machine does
+_SPELT = (*NUMBERS, "timestamp", "binary", "interval")  # in another way than one machine does
 _PLAIN_SCALE = 6  # of decimals: smaller ones are written with an exponent on one machine
-_NO_TYPE = "void"
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +98,7 @@ class FramePart:
     def is_of_numbers(self) -> bool:
         """Whether its documents are lists of whole numbers."""
         items = self.chosen.items
-        return items is not None and _element(dict(self.frame.dtypes)[items]) in _INTEGERS
+        return items is not None and _element(dict(self.frame.dtypes)[items]) in INTEGERS
 
     @property
     def as_they_came(self) -> bool:
@@ -162,7 +160,7 @@ def _typed(given: Given, chosen: Chosen, types: dict[str, str]) -> tuple[Given, 
     for name, odd in ((chosen.text, lambda kind: not _holds_texts(kind)), (chosen.id, _is_spelt)):
         if name is not None and odd(types[name]) and given.frame.filter(f"{quoted(name)} is not null").isEmpty():
             given = replace(given, frame=given.frame.withColumn(name, Verbs.expression("null")))
-            types = types | {name: _NO_TYPE}
+            types = types | {name: NO_TYPE}
     return given, types
 
 
@@ -217,7 +215,7 @@ def _counted(part: FramePart, numbers: Collection[str]) -> FramePart:
     for at, name in enumerate(orders):
         given_values, no_integers, no_numbers = totals[3 + 3 * at : 6 + 3 * at]
         number = "bigint" if not no_integers else "double" if not no_numbers else kinds[name]
-        kinds[name] = number if given_values else _NO_TYPE
+        kinds[name] = number if given_values else NO_TYPE
     return replace(part, unread=unread, mended=totals[2], orders=kinds)
 
 
@@ -267,16 +265,16 @@ def _is_spelt(kind: str) -> bool:
 
 
 def _holds_texts(kind: str) -> bool:
-    return _is_text(kind) or kind in ("binary", _NO_TYPE)
+    return _is_text(kind) or kind in ("binary", NO_TYPE)
 
 
 def _holds_items(kind: str) -> bool:
     inner = _element(kind)
-    return _is_text(inner) or inner in (*_INTEGERS, _NO_TYPE)
+    return _is_text(inner) or inner in (*INTEGERS, NO_TYPE)
 
 
 def _holds_numbers(kind: str) -> bool:
-    return kind == _NO_TYPE or _element(kind) in (*_INTEGERS, *_NUMBERS)
+    return kind == NO_TYPE or _element(kind) in (*INTEGERS, *NUMBERS)
 
 
 def _element(kind: str) -> str:
@@ -306,7 +304,9 @@ def widened(parts: Sequence[FramePart], columns: Columns) -> list[FramePart]:
         [name for name in types if name != ORDERED], " and ".join(dict.fromkeys(part.name for part in parts))
     )
     common = {
-        name: lists[name] if name in lists and len(set(kinds)) > 1 else _common(kinds, is_order=name in columns.order)
+        name: lists[name]
+        if name in lists and len(set(kinds)) > 1
+        else common_type(kinds, is_order=name in columns.order)
         for name, kinds in types.items()
     }
     if all(dict(part.frame.dtypes) == common for part in parts):
@@ -324,62 +324,33 @@ def _selected(part: FramePart, common: dict[str, str]) -> list[str]:
     ]
 
 
-def _common(kinds: list[str], *, is_order: bool) -> str:
-    """The type that takes all values: strings do."""
-    kinds = [kind for kind in dict.fromkeys(kinds) if kind != _NO_TYPE] or [_NO_TYPE]
-    if len(kinds) == 1:
-        return kinds[0]
-    if set(kinds) <= set(_INTEGERS):
-        return "bigint"
-    if is_order and set(kinds) <= {*_INTEGERS, *_NUMBERS}:
-        return "double"
-    if is_order and {_family(kind) for kind in kinds} == {"moment"}:
-        return "timestamp"
-    return "string"
-
-
-def common_order(parts: Sequence[FramePart], name: str) -> str | None:
-    """The type in which the values of the order column are compared; None where they are as they are.
+def common_order(parts: Sequence[FramePart], name: str) -> str:
+    """The type in which the values of the order column are compared.
 
     Raises:
         ConfigError: They have no order, or none in common.
     """
-    kinds = {part.orders.get(name, _NO_TYPE): part.name for part in reversed(parts)}
-    filled = {kind: source for kind, source in kinds.items() if kind != _NO_TYPE}
+    kinds = {part.orders.get(name, NO_TYPE): part.name for part in reversed(parts)}
+    filled = {kind: source for kind, source in kinds.items() if kind != NO_TYPE}
     for kind in filled:
-        if _family(kind) is None:
+        if family(kind) is None:
             message = f"column {name!r} is of type {kind}, which has no order"
             raise ConfigError(message, hint="Name a column of numbers, dates or texts.")
-    families = {_family(kind) for kind in filled}
-    if len(families) > 1 and families not in ({"integer", "number"}, {"integer", "decimal"}):
+    families = {family(kind) for kind in filled}
+    common = common_type(list(filled), is_order=True) if filled else "bigint"
+    if (len(families) > 1 and families not in ({"integer", "number"}, {"integer", "decimal"})) or (
+        "decimal" in families and common == "string"
+    ):
         (one, first), (other, second) = next(
-            ((a, b), (c, d)) for a, b in filled.items() for c, d in filled.items() if _family(a) != _family(c)
+            ((a, b), (c, d))
+            for a, b in filled.items()
+            for c, d in filled.items()
+            if family(a) != family(c) or (len(families) == 1 and a != c)
         )
         message = f"column {name!r} is {one} in {first} and {other} in {second}"
         hint = "Give the column one type in all sources."
         raise ConfigError(f"{message}: no type holds the values of both exactly", hint=hint)
-    if families == {"integer", "decimal"}:
-        return None  # Spark's own decimals hold both
-    if families == {"string"}:
-        return "string"
-    return _common(list(filled), is_order=True) if filled else "bigint"
-
-
-def _family(kind: str) -> str | None:
-    """What values are compared with; None where they have no order."""
-    for family, kinds in (
-        ("moment", ("timestamp", "date")),
-        ("integer", _INTEGERS),
-        ("number", _NUMBERS),
-        ("decimal", ("decimal",)),
-        ("string", ("string", "varchar", "char")),
-        ("boolean", ("boolean",)),
-        ("bytes", ("binary",)),
-        ("duration", ("interval",)),
-    ):
-        if kind.startswith(kinds) and kind != "interval":  # one of months and days has none
-            return family
-    return None
+    return "string" if families == {"string"} else common
 
 
 def with_source(frame: Any, *, is_archive: bool) -> Any:

@@ -7,7 +7,7 @@
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import reduce
 from typing import Any
 
@@ -16,6 +16,7 @@ from nearsame.engines.spark.places import HadoopPlace, place_at
 from nearsame.engines.spark.stored import stamps, whole
 from nearsame.engines.spark.verbs import Verbs
 from nearsame.errors import ConfigError, SourceError
+from nearsame.files.inputs import NAMED_TWICE
 from nearsame.flow.identities import identity_of
 from nearsame.flow.steps import steps
 from nearsame.frames.corpus import Frames
@@ -25,9 +26,10 @@ from nearsame.recipes.methods import Method
 from nearsame.sources import Columns
 from nearsame.stages.clusters.policies import Keep
 
-__all__ = ["ABOUT", "FEATURES", "Remembered", "about", "remembered_in", "require_like", "staying"]
+__all__ = ["ABOUT", "FEATURES", "ORDERS", "Remembered", "about", "remembered_in", "require_like", "staying", "types_of"]
 
 FEATURES, ABOUT = "features", "features_of"  # the folder in an output, and what its statistics say of it
+ORDERS = "orders"  # of that the types of the columns that the order and the groups went by
 _NAME = "xxhash64('against', row, fp) & 9223372036854775807L as row"
 _FP = "xxhash64('against', fp, row) as fp"
 
@@ -40,11 +42,13 @@ class Remembered:
         session: Spark's.
         places: the folders that they are in, and how many documents each is of.
         method: of the run, with their seed.
+        told: what their statistics say of them, by the name of the output.
     """
 
     session: Any
     places: tuple[tuple[HadoopPlace, int], ...]
     method: Method
+    told: Mapping[str, Any]
 
     def frame(self) -> Any:
         """All of them, as those of documents of the `against` side.
@@ -61,6 +65,20 @@ class Remembered:
         every = reduce(lambda one, other: one.unionByName(other), frames)
         changed = {"row": _NAME, "fp": _FP, "side": "0 as side"}
         return every.selectExpr(*(changed.get(name, f"`{name}`") for name in every.columns))
+
+    def require_types(self, orders: Mapping[str, str]) -> None:
+        """Refuse features whose order or groups went by columns of other types: no value is what an equal one is here.
+
+        Raises:
+            ConfigError: Some did; the error names the column.
+        """
+        mine = types_of(orders)
+        for name, own in self.told.items():
+            for column, kind in own.get(ORDERS, {}).items():
+                if mine.get(column) != kind:
+                    message = f"{name}: column {column!r} of its features was {kind}, and is {mine.get(column)} here"
+                    hint = f"Give the column one type, or compare with its documents: {name}/kept."
+                    raise ConfigError(message, hint=hint)
 
     @property
     def stamps(self) -> list[list[Any]]:
@@ -93,6 +111,7 @@ def remembered_in(session: Any, sources: Sequence[Any]) -> tuple[dict[int, tuple
     """The features of outputs among some sources, by place, with their number; and by name what these say of them.
 
     Raises:
+        ConfigError: One is named twice.
         SourceError: One does not say how many there are.
     """
     places, told = dict[int, tuple[HadoopPlace, int]](), dict[str, Any]()
@@ -106,9 +125,16 @@ def remembered_in(session: Any, sources: Sequence[Any]) -> tuple[dict[int, tuple
             if not isinstance(kept, int):
                 message = f"{place.inside(STATS).address} does not say how many documents stayed"
                 raise SourceError(message, hint="Repair it, or compare with the documents in kept/.")
+            if place.inside(FEATURES).address in {other.address for other, _ in places.values()}:
+                raise ConfigError(f"{os.fspath(source)} is named twice", hint=NAMED_TWICE)
             places[number] = place.inside(FEATURES), kept
             told[os.fspath(source)] = stats[ABOUT]
     return places, told
+
+
+def types_of(orders: Mapping[str, str]) -> dict[str, str]:
+    """The types of the columns that runs go by, as far as it matters which they are."""
+    return {name: "bigint" if kind.endswith("int") else kind for name, kind in orders.items()}
 
 
 def require_like(told: dict[str, Any], wanted: dict[str, Any]) -> None:
@@ -118,7 +144,8 @@ def require_like(told: dict[str, Any], wanted: dict[str, Any]) -> None:
         ConfigError: Some were; the error names the fields that differ.
     """
     for name, own in told.items():
-        differing = sorted(field for field in {*own, *wanted} if own.get(field) != wanted.get(field))
+        fields = {*own, *wanted} - {ORDERS}
+        differing = sorted(field for field in fields if own.get(field) != wanted.get(field))
         if differing:
             message = f"{name}: its features were made with another {', '.join(differing)}"
             raise ConfigError(message, hint=f"Use the same settings, or compare with its documents: {name}/kept.")

@@ -24,7 +24,7 @@ from nearsame.frames.deciding import Decision
 from nearsame.frames.examples import chosen_removals, shown
 from nearsame.frames.listing import beside
 from nearsame.frames.records import ChosenRecords
-from nearsame.frames.remembered import ABOUT, FEATURES, about, staying
+from nearsame.frames.remembered import ABOUT, FEATURES, ORDERS, about, staying, types_of
 from nearsame.frames.runs import FrameRun, SparkRun
 from nearsame.frames.settled import OWN, by_all, evident, layer_counts, settled
 from nearsame.frames.writing import STATS, write_folder
@@ -259,6 +259,7 @@ class SparkRemovals(FrameRemovals):
             raise ConfigError(message, hint="Leave one of them out.")
         corpus, settings = self.run.state.corpus, self.run.settings
         known = about(self.run.state.method, corpus.keep, corpus.judged.columns, settings.get("group_by"))
+        known |= {ORDERS: types_of(corpus.judged.orders)} if corpus.judged.orders else {}
         return staying(corpus, self.decision.gone), {ABOUT: known}
 
     @cached_property

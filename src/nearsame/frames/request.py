@@ -168,6 +168,8 @@ class Request:
         remembered, against = self._remembered(verbs.session, against, keep, group_by)
         given = [(0, against), (1, source)] if against is not None else [(1, source)]
         sides = self._sides(verbs.session, given, keep, group_by)
+        if remembered is not None:
+            remembered.require_types(sides[-1].orders)
         parts = [part for side in sides for part in side.parts]
         unread = tuple(unread_file for part in parts for unread_file in unread_files(part))
         ignored = sum(part.ignored for part in parts)
@@ -192,7 +194,7 @@ class Request:
         method = with_seed_of(self.method, next(iter(told.values())))
         require_like(told, about(method, keep, self.columns, group_by))
         others = tuple(source for number, source in enumerate(sources) if number not in places)
-        return Remembered(session, tuple(places.values()), method), others or None
+        return Remembered(session, tuple(places.values()), method, told), others or None
 
     def _by_one_machine(self, read: FrameReading) -> tuple[Any, FrameReading]:
         """(what it finds, or None where there is too much for it; what there is to say of what was read)."""
@@ -279,7 +281,9 @@ class Request:
         self, session: Any, sources: list[Any], keep: Keep, number: int, torn: dict[str, str]
     ) -> list[FramePart]:
         """The frames of some sources, without `torn` files."""
-        given = read(session, sources, strict=self.strict, torn=torn)
+        own = self.columns.of_side(against=number == 0)
+        key = None if own.no_text else own.html or own.text or "text"
+        given = read(session, sources, strict=self.strict, torn=torn, text=key)
         if not given:
             raise SourceError("source=() is nothing to read", hint="Give a DataFrame or a path.")
         numbers = {str(policy.column) for policy in keep.policies if not policy.by_date}

@@ -1,11 +1,6 @@
-"""What names of folders say of the files in them, as in `year=2024/month=05/a.parquet`: a column that no file has.
-
-1. The folder nearest to the file counts. `%20` and the like are characters; Hive's default partition is a null.
-2. Values are whole numbers where all of a name are, else texts.
-"""
+"""What names of folders say of the files in them (files/keys.py): a column that no file has."""
 
 import os
-import re
 from collections.abc import Sequence
 from urllib.parse import unquote
 
@@ -13,14 +8,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from nearsame.files.keys import NULL, are_whole, said_by_path
 from nearsame.files.systems import is_url
 from nearsame.sources.base import Part
 from nearsame.sources.folder import TextFolder
 
 __all__ = ["folder_names", "folder_values", "of_positions"]
-
-_NULL = "__HIVE_DEFAULT_PARTITION__"
-_INTEGER = r"-?[0-9]{1,18}"
 
 
 def folder_names(parts: Sequence[Part]) -> list[str]:
@@ -31,8 +24,7 @@ def folder_names(parts: Sequence[Part]) -> list[str]:
         []
     """
     folders = {folder: None for part in parts for folder in dict.fromkeys(map(os.path.dirname, part.files.names()))}
-    pieces = (piece.partition("=") for folder in folders for piece in _whole(folder).split("/"))
-    return list(dict.fromkeys(unquote(key) for key, equals, _ in pieces if equals and key))
+    return list(dict.fromkeys(key for folder in folders for key in said_by_path(_whole(folder))))
 
 
 def folder_values(name: str, parts: Sequence[Part]) -> list[pa.Array | None]:
@@ -43,10 +35,10 @@ def folder_values(name: str, parts: Sequence[Part]) -> list[pa.Array | None]:
         []
     """
     found = [[_value(name, _whole(path)) for path in part.files.names()] for part in parts]
-    texts = [value for values in found for value in values if value is not None and value != _NULL]
-    kind = pa.int64() if texts and all(re.fullmatch(_INTEGER, text) for text in texts) else pa.string()
+    every = {value for values in found for value in values if value is not None}
+    kind = pa.int64() if are_whole(every) else pa.string()
     return [
-        pa.array([None if value in (None, _NULL) else value for value in values], pa.string()).cast(kind)
+        pa.array([None if value in (None, NULL) else value for value in values], pa.string()).cast(kind)
         if any(value is not None for value in values)
         else None
         for values in found

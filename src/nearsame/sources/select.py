@@ -16,6 +16,12 @@ from nearsame.sources.page_records import as_pages
 
 __all__ = ["texts", "together"]
 
+_OF_128_BITS = 38  # digits of a decimal
+_DIGITS = {  # of the largest whole number of a type
+    pa.int8(): 3, pa.int16(): 5, pa.int32(): 10, pa.int64(): 19,
+    pa.uint8(): 3, pa.uint16(): 5, pa.uint32(): 10, pa.uint64(): 20,
+}  # fmt: skip
+
 
 def together(tables: Sequence[pa.Table], names: Sequence[str], untyped: Sequence[bool] = ()) -> pa.Table:
     """Records of several sources as one table: a column of numbers takes the wider type, a missing one is null.
@@ -35,7 +41,7 @@ def together(tables: Sequence[pa.Table], names: Sequence[str], untyped: Sequence
     if len(tables) == 1:
         return tables[0]  # as it is, two columns of one name included
     try:
-        return pa.concat_tables(_unsigned(tables), promote_options="permissive") if tables else pa.table({})
+        return pa.concat_tables(_decimal(_unsigned(tables)), promote_options="permissive") if tables else pa.table({})
     except pa.ArrowException as error:
         raise _apart(tables, names, error) from None
 
@@ -59,6 +65,23 @@ def _unsigned(tables: Sequence[pa.Table]) -> Sequence[pa.Table]:
                 table.set_column(place, name, table.column(place).cast(pa.uint64())) if is_signed else table
                 for table, place, is_signed in zip(tables, at, signed, strict=True)
             ]
+    return tables
+
+
+def _decimal(tables: Sequence[pa.Table]) -> Sequence[pa.Table]:
+    """Decimals, and whole numbers beside them, as decimals that hold them all: Arrow's own are too short for these."""
+    every = pa.unify_schemas([table.schema for table in tables], promote_options="permissive")
+    for name in [field.name for field in every if pa.types.is_decimal(field.type)]:
+        at = [table.schema.get_field_index(name) for table in tables]
+        kinds = {table.field(place).type for table, place in zip(tables, at, strict=True) if place >= 0} - {pa.null()}
+        sizes = [(kind.precision, kind.scale) if pa.types.is_decimal(kind) else (_DIGITS[kind], 0) for kind in kinds]
+        scale = max(behind for _, behind in sizes)
+        digits = max(whole - behind for whole, behind in sizes) + scale
+        kind = pa.decimal128(digits, scale) if digits <= _OF_128_BITS else pa.decimal256(digits, scale)
+        tables = [
+            table if place < 0 else table.set_column(place, name, table.column(place).cast(kind))
+            for table, place in zip(tables, at, strict=True)
+        ]
     return tables
 
 

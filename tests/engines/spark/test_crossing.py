@@ -39,8 +39,9 @@ def test_rows_that_do_not_arrive_are_an_error():
     analyzed = SimpleNamespace(maxRows=lambda: none)
     plan = SimpleNamespace(queryExecution=lambda: SimpleNamespace(analyzed=lambda: analyzed))
     frame = SimpleNamespace(_jdf=plan, count=lambda: 2)
+    conf = SimpleNamespace(get=lambda *_: "10000")
     with pytest.raises(EngineError, match="3 rows were given to Spark, and 2 arrived"):
-        frame_of(SimpleNamespace(createDataFrame=lambda _: frame), pa.table({"a": [1, 2, 3]}))
+        frame_of(SimpleNamespace(createDataFrame=lambda _: frame, conf=conf), pa.table({"a": [1, 2, 3]}))
 
 
 @pytest.mark.parametrize("zone", ["UTC", "America/New_York"])

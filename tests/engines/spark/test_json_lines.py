@@ -136,3 +136,22 @@ def test_no_line_of_a_writer_is_odd(spark, tmp_path: Path, values: list[object])
     lines = [json.dumps({"text": "a", "in": value}, ensure_ascii=at % 2 == 0) for at, value in enumerate(values)]
     frame = spark.createDataFrame([(line,) for line in lines], f"{LINE} string")
     assert {} == odd_lines(frame)
+
+
+@pytest.mark.parametrize("value", ["5", "true", '{"a": 1}', '["5"]'])
+@pytest.mark.parametrize("named", [None, 'odd \\" key'])
+def test_what_is_no_string_is_no_text(spark, tmp_path: Path, value: str, named: str | None) -> None:
+    """Spark makes strings of all that stand beside strings, and equal ones would be copies."""
+    key = json.dumps(named or "text")
+    path = tmp_path / "a.jsonl"
+    path.write_text(
+        f'{{"id": "a", {key}: {value}}}\n{{"id": "b", {key}: {json.dumps(value)}}}\n{{"id": "c", {key}: null}}\n'
+    )
+    for engine in (ns.Spark(spark, driver_bytes=0), None):
+        found = ns.dedup(str(path), text_column=named, engine=engine, audit=False)
+        assert (2, 1, 0) == (found.stats.documents, found.stats.skipped, found.stats.removed)
+        kept = found.kept()
+        rows = kept if engine is None else kept.toArrow()
+        assert ["b", "c"] == sorted(rows.column("id").to_pylist())
+    with pytest.raises(ns.SourceError, match="a text that is no string"):
+        ns.dedup(str(path), text_column=named, engine=ns.Spark(spark, driver_bytes=0), strict=True)

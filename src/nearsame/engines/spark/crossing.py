@@ -6,6 +6,7 @@
 4. A column without any value has no type, which no file can hold: what leaves Spark has strings there.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 import pyarrow as pa
@@ -17,6 +18,7 @@ from nearsame.errors import EngineError, SourceError
 __all__ = ["frame_of", "taken", "writable"]
 
 _WITHOUT_ZONE = {"spark.sql.timestampType": "TIMESTAMP_NTZ"}  # else Spark gives times the session's, where they exist
+_RECORDS, _USUAL = "spark.sql.execution.arrow.maxRecordsPerBatch", "10000"
 _TYPES = {
     pa.uint8(): pa.int16(),
     pa.uint16(): pa.int32(),
@@ -37,8 +39,7 @@ def taken(session: Any, table: pa.Table, name: str) -> Any:
 
     known = [column.with_type(deeply(column.type, _type_of)) for column in table.schema]
     try:
-        with setting(session, _WITHOUT_ZONE):
-            return frame_of(session, table.cast(pa.schema(known)))
+        return frame_of(session, table.cast(pa.schema(known)), _WITHOUT_ZONE)
     except (PySparkException, pa.ArrowException, ValueError) as error:
         odd = next((column for column in known if not _is_known(session, column)), None)
         what = str(error).partition("\n")[0] if odd is None else f"its column {odd.name!r} is {odd.type}"
@@ -57,19 +58,21 @@ def _is_known(session: Any, column: pa.Field) -> bool:
     from pyspark.errors import PySparkException
 
     try:
-        session.createDataFrame(pa.schema([column]).empty_table())
+        frame_of(session, pa.schema([column]).empty_table())
     except (PySparkException, pa.ArrowException, ValueError):
         return False
     return True
 
 
-def frame_of(session: Any, table: pa.Table) -> Any:
-    """A small table as a frame.
+def frame_of(session: Any, table: pa.Table, settings: Mapping[str, str] = {}) -> Any:
+    """A small table as a frame, which is planned with these settings of the session.
 
     Raises:
         EngineError: Not all of its rows arrived.
     """
-    frame = session.createDataFrame(table.combine_chunks())
+    limited = int(session.conf.get(_RECORDS)) > 0  # without a limit pyspark makes no frame
+    with setting(session, settings if limited else {**settings, _RECORDS: _USUAL}):
+        frame = session.createDataFrame(table.combine_chunks())
     known = frame._jdf.queryExecution().analyzed().maxRows()  # noqa: SLF001  (no public word for a plan)
     number = int(known.get()) if known.isDefined() else frame.count()
     if number != table.num_rows:

@@ -15,13 +15,13 @@
 import os
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import field, replace
 from typing import Any
 
 from nearsame.dataclass import dataclass
-from nearsame.engines.spark.files import AS_IT_IS, HadoopFiles, is_hidden, mishaps
+from nearsame.engines.spark.files import AS_IT_IS, HadoopFiles, is_hidden, mishaps, require_apart
 from nearsame.engines.spark.footers import Footers
 from nearsame.engines.spark.forms import (
     DELIMITERS,
@@ -41,6 +41,7 @@ from nearsame.engines.spark.plans import said_by_folders, twice_named, with_file
 from nearsame.errors import ColumnError, ConfigError, SourceError
 from nearsame.files.formats import WHOLE
 from nearsame.files.inputs import NAMED_TWICE
+from nearsame.files.keys import are_whole, said_by_path
 from nearsame.files.refused import require_no_list, require_no_output
 
 __all__ = ["UNREAD", "Given", "is_frame", "packed_files", "read"]
@@ -50,7 +51,7 @@ _LOCAL = re.compile("^file:/+")
 # Of a text what `as_path` makes of its file, in SQL.
 _FILE = "replace(coalesce(nearsame_path, input_file_name()), '+', '%2B')"
 _PATH = f"regexp_replace(url_decode({_FILE}), '^file:/+', '/')"
-_KINDS = frozenset({"int", "bigint", "string"})  # of what names of folders say: else `k=01` beside `k=2.50` is 1.0
+_WHOLE = ("int", "bigint")
 _TEXT = "nearsame_text"  # a name that no folder has
 _TABLE = re.compile(r"(?:\w+|`[^`]+`)(?:\.(?:\w+|`[^`]+`)){0,2}")  # catalog, schema and name, as SQL has them
 
@@ -84,7 +85,12 @@ def is_frame(source: Any) -> bool:
 
 
 def read(
-    session: Any, sources: Sequence[Any], *, strict: bool = False, torn: Mapping[str, str] | None = None
+    session: Any,
+    sources: Sequence[Any],
+    *,
+    strict: bool = False,
+    torn: Mapping[str, str] | None = None,
+    text: str | None = None,
 ) -> list[Given]:
     """The frames of some sources: DataFrames and tables first, then files, those that go together in one.
 
@@ -93,6 +99,7 @@ def read(
         sources: DataFrames, paths and names of tables.
         strict: Whether a file that cannot be read is an error.
         torn: Addresses of packed files that break off, and why: they are left out.
+        text: The key of texts in JSON, where there are any: what stands there and is none makes no document.
 
     Raises:
         ConfigError: A file is named twice.
@@ -123,13 +130,13 @@ def read(
     if broken and (strict or not (together or frames)):
         file, reason = broken[0]
         raise SourceError(f"{file} cannot be read: {reason}", hint="Repair the file, or leave it out.")
-    loaded = [_loaded(session, form, paths, strict=strict) for form, paths in together.items()]
+    loaded = [_loaded(session, form, paths, text, strict=strict) for form, paths in together.items()]
     kinds = [said_by_folders(given.frame) for given in loaded]
     texts = frozenset(name for said in kinds for name, kind in said.items() if kind == "string")
     frames += [  # what is a text in some files is one in all
         given
         if all(said[name] == "string" for name in texts & said.keys())
-        else _loaded(session, form, paths, strict=strict, texts=texts)
+        else _loaded(session, form, paths, text, strict=strict, texts=texts)
         for given, said, (form, paths) in zip(loaded, kinds, together.items(), strict=True)
     ]
     return [replace(frames[0], broken=tuple(broken)), *frames[1:]] if frames else frames
@@ -188,8 +195,14 @@ def _by_columns(form: Form, path: str, schemas: Footers) -> dict[Form, list[str]
     return forms
 
 
-def _loaded(
-    session: Any, form: Form, paths: list[str], *, strict: bool, texts: AbstractSet[str] = frozenset()
+def _loaded(  # noqa: PLR0913  (what is read, and how)
+    session: Any,
+    form: Form,
+    paths: list[str],
+    text: str | None,
+    *,
+    strict: bool,
+    texts: AbstractSet[str] = frozenset(),
 ) -> Given:
     """What Spark reads of some paths; what names of folders say of `texts` is none but these."""
     delimited = form.kind in DELIMITERS
@@ -208,9 +221,9 @@ def _loaded(
     with mishaps(name):
         if form.kind == "jsonl":
             lines = _with_folders(_reader(session, form, "text").schema(f"{LINE} string"), paths, texts)
-            odd = _odd_lines(lines, name, strict=strict)
+            odd = _odd_lines(lines, name, text, strict=strict)
             if odd:
-                return Given(name, _by_lines(lines, name), ignored=form.ignored)
+                return Given(name, _by_lines(lines, name, text), ignored=form.ignored)
             reader = reader.option("allowSingleQuotes", False)
         frame = _with_folders(reader, paths, texts)
         _require_one_home(twice_named(frame), name)
@@ -227,7 +240,7 @@ def _loaded(
 
 def _with_folders(reader: Any, paths: list[str], texts: AbstractSet[str]) -> Any:
     """What a reader makes of paths; what names of folders say are whole numbers or texts, as on one machine."""
-    from pyspark.sql.types import StringType, StructField, StructType
+    from pyspark.sql.types import LongType, StringType, StructField, StructType
 
     frame = reader.load(paths)
     said = said_by_folders(frame)
@@ -235,32 +248,56 @@ def _with_folders(reader: Any, paths: list[str], texts: AbstractSet[str]) -> Any
     if ours is not None:
         message = f"{as_name(paths[0])} has a folder {ours}=…: names that begin with nearsame_ are nearsame's own"
         raise ColumnError(message, hint="Rename it.")
-    odd = {name for name, kind in said.items() if kind not in _KINDS or (name in texts and kind != "string")}
+    whole = {name for name in _whole_numbers(frame, said, as_name(paths[0])) if name not in texts}
+    odd = {
+        name: LongType() if name in whole else StringType()
+        for name, kind in said.items()
+        if kind not in (_WHOLE if name in whole else ("string",))
+    }
     if not odd:
         return frame
     fields = [
-        StructField(field.name, StringType(), field.nullable) if field.name in odd else field
+        StructField(field.name, odd[field.name], field.nullable) if field.name in odd else field
         for field in frame.schema.fields
     ]
     return reader.schema(StructType(fields)).load(paths)
 
 
-def _odd_lines(lines: Any, name: str, *, strict: bool) -> bool:
+def _whole_numbers(frame: Any, said: Iterable[str], name: str) -> set[str]:
+    """What of it names of folders say whole numbers of, by the rule of one machine: Spark has others, or none.
+
+    Raises:
+        ColumnError: Names differ in capitals alone, which Spark takes for one.
+    """
+    if not said:
+        return set()
+    values: dict[str, set[str]] = {}
+    for folder in {as_path(file).rpartition("/")[0] for file in frame.inputFiles()}:
+        for key, value in said_by_path(folder).items():
+            values.setdefault(key, set()).add(value)
+    lowered = {one.lower() for one in said}
+    there = [key for key in values if key.lower() in lowered]
+    if len(there) > len(lowered):
+        require_apart(there, name)
+    return {key for key in values if key in said and are_whole(values[key])}
+
+
+def _odd_lines(lines: Any, name: str, text: str | None, *, strict: bool) -> bool:
     """Whether there are lines of which Spark would lose something, or make something else."""
-    odd = odd_lines(lines)
+    odd = odd_lines(lines, text)
     if odd and strict:
         file = min(odd, key=str)
-        what = f"{odd[file]:,} lines are no value of JSON, or have half of a surrogate pair"
+        what = f"{odd[file]:,} lines are no value of JSON, have half of a surrogate pair, or a text that is no string"
         raise SourceError(f"{as_path(file) if file else name}: {what}", hint="Fix them, or leave out strict.")
     return bool(odd)
 
 
-def _by_lines(lines: Any, name: str) -> Any:
+def _by_lines(lines: Any, name: str, text: str | None) -> Any:
     """The records of lines, without what Spark would make of some of them."""
-    fields = fields_of(lines)
+    fields = fields_of(lines, text)
     said = {column.lower() for column in lines.columns}
     _require_one_home([field.name for field in fields if field.name.lower() in said], name)
-    return by_lines(lines, fields, UNREAD)
+    return by_lines(lines, fields, UNREAD, text)
 
 
 def _require_one_home(twice: list[str], name: str) -> None:

@@ -1,0 +1,145 @@
+"""Columns of several types that an order or groups go by: on Spark as on one machine."""
+
+from datetime import date, datetime
+from decimal import Decimal
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import nearsame as ns
+from nearsame.frames.types import common_type, family
+
+TEXT = "one and the same text of some words that is long enough"
+_DAY = datetime(2024, 5, 1)  # noqa: DTZ001  (it has none)
+SHORT, LONG = pa.decimal128(3, 1), pa.decimal128(4, 2)
+
+
+@pytest.fixture
+def engine(spark):
+    """Spark, with nothing on the driver."""
+    return ns.Spark(spark, driver_bytes=0)
+
+
+@pytest.fixture
+def files(tmp_path):
+    """A file for each value, of a document of the same text."""
+
+    def written(*values):
+        for number, (value, kind) in enumerate(values):
+            table = {"id": [f"{number}"], "text": [TEXT], "n": pa.array([value], kind)}
+            pq.write_table(pa.table(table), tmp_path / f"{number}.parquet")
+        return tuple(str(tmp_path / f"{number}.parquet") for number in range(len(values)))
+
+    return written
+
+
+def _kept(source, **asked):
+    kept = ns.dedup(source, audit=False, **asked).kept()
+    rows = kept if isinstance(kept, pa.Table) else kept.toArrow()
+    return sorted(zip(rows.column("id").to_pylist(), rows.column("n").to_pylist(), strict=True))
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [(Decimal("9.5"), SHORT), (Decimal("10.00"), LONG)],
+        [(9, pa.int64()), (Decimal("10.00"), LONG)],
+        [(Decimal("9.5"), SHORT), (10, pa.int64())],
+        [(9, pa.int8()), (10, pa.int64())],
+    ],
+)
+def test_the_greatest_number_stays_whatever_their_types_are(engine, files, values):
+    """Strings would say that 9.5 is more than 10.00."""
+    assert _kept(files(*values), keep="max:n", ties="content") == _kept(files(*values), keep="max:n", engine=engine)
+    assert [("1", 10)] == _kept(files(*values), keep="max:n", engine=engine)
+
+
+def test_the_other_side_changes_no_order(engine, files):
+    """Its decimals are of another type than those of the judged side."""
+    judged = files((Decimal("9.50"), LONG), (Decimal("10.00"), LONG))
+    against = pa.table({"text": ["all else"], "n": pa.array([Decimal("1.5")], SHORT)})
+    assert [("1", Decimal("10.00"))] == _kept(judged, against=against, keep="max:n", engine=engine)
+
+
+@pytest.mark.parametrize("within", [True, False])
+def test_equal_numbers_are_one_group_whatever_their_types_are(engine, files, within):
+    """9.5 is 9.50, on one side and across both."""
+    one, two = files((Decimal("9.5"), SHORT), (Decimal("9.50"), LONG))
+    asked = {"source": (one, two)} if within else {"source": one, "against": two}
+    for more in ({"engine": engine}, {"ties": "content"}):
+        assert 1 == ns.dedup(**asked, group_by="n", audit=False, **more).stats.removed
+
+
+def test_decimals_that_no_decimal_holds_are_refused(engine, files):
+    """With both files."""
+    source = files((Decimal(10) ** 37, pa.decimal128(38, 0)), (Decimal("1e-30"), pa.decimal128(38, 30)))
+    with pytest.raises(ns.ConfigError, match=r"decimal\(38,30\) in .* and decimal\(38,0\) in "):
+        _kept(source, keep="max:n", engine=engine)
+
+
+def test_months_have_no_order(spark, engine):
+    """Arrow cannot carry them; days have one."""
+    frame = spark.range(3).selectExpr("cast(id as string) id", f"'{TEXT}' text", "make_ym_interval(1, int(id)) n")
+    with pytest.raises(ns.ConfigError, match="interval year to month, which has no order"):
+        ns.dedup(frame, keep="max:n", engine=engine)
+    days = frame.selectExpr("id", "text", "make_dt_interval(int(id)) n")
+    assert ["2"] == [row.id for row in ns.dedup(days, keep="max:n", engine=engine).kept().collect()]
+
+
+@pytest.mark.parametrize(
+    ("values", "asked"),
+    [
+        ([(9, pa.int64()), (9.0, pa.float64())], {"group_by": "n"}),
+        ([(date(2024, 5, 1), pa.date32()), (_DAY, pa.timestamp("us"))], {"group_by": "n"}),
+        ([(9, pa.int64()), ("9", pa.string())], {"keep": "max:n"}),
+    ],
+)
+def test_features_that_went_by_another_type_are_refused(engine, files, tmp_path, values, asked):
+    """Their groups would be others, and nothing be found."""
+    first, second = files(*values)
+    ns.dedup(first, engine=engine, audit=False, **asked).write(tmp_path / "out", features=True)
+    with pytest.raises(ns.ConfigError, match=r"column 'n' of its features was .*, and is .* here") as raised:
+        ns.dedup(second, against=tmp_path / "out", engine=engine, audit=False, **asked)
+    assert f"{tmp_path / 'out'}/kept" in raised.value.hint
+    same = {**asked, "engine": engine, "audit": False}
+    assert 1 == ns.dedup(first, against=tmp_path / "out", **same).stats.removed
+    with pytest.raises(ns.ConfigError, match="is named twice"):
+        ns.dedup(first, against=(tmp_path / "out", f"{tmp_path}/out"), **same)
+
+
+@pytest.mark.parametrize("number", ["0", "-1"])
+def test_frames_are_made_where_batches_have_no_limit(spark, engine, setting, number):
+    """PySpark makes none then."""
+    setting("spark.sql.execution.arrow.maxRecordsPerBatch", number)
+    assert 1 == ns.dedup([TEXT, TEXT, "all else"], engine=engine, audit=False).stats.removed
+
+
+@pytest.mark.parametrize("inferred", ["true", "false"])
+@pytest.mark.parametrize("names", [("9", "10"), ("+5", "4"), ("-5", "4"), ("007", "4"), ("\u0663", "1"), ("1e3", "4")])
+def test_what_folders_say_is_whole_numbers_by_one_rule(engine, setting, tmp_path, names, inferred):
+    """Java takes more for a number, and Spark may be told to take none."""
+    setting("spark.sql.sources.partitionColumnTypeInference.enabled", inferred)
+    for at, name in enumerate(names):
+        (tmp_path / f"in/n={name}").mkdir(parents=True)
+        pq.write_table(pa.table({"id": [str(at)], "text": [TEXT]}), tmp_path / f"in/n={name}/a.parquet")
+    source = str(tmp_path / "in")
+    assert _kept(source, keep="max:n", ties="content") == _kept(source, keep="max:n", engine=engine)
+
+
+def test_folders_that_differ_in_capitals_are_refused(engine, tmp_path):
+    """Spark makes one column of both."""
+    for name in ("K=1", "k=2"):
+        (tmp_path / f"in/{name}").mkdir(parents=True)
+        pq.write_table(pa.table({"text": [TEXT]}), tmp_path / f"in/{name}/a.parquet")
+    with pytest.raises(ns.ColumnError, match="which Spark takes for one"):
+        ns.dedup(str(tmp_path / "in"), engine=engine)
+
+
+def test_types_of_all_kinds_have_a_family():
+    """As Spark writes them."""
+    assert ["duration", None, "integer", "decimal", "moment"] == [
+        family(kind) for kind in ("interval day to second", "interval month", "int", "decimal(3,1)", "timestamp_ntz")
+    ]
+    assert "interval day to second" == common_type(["interval day", "interval hour to second"], is_order=True)
+    assert "string" == common_type(["date", "int"], is_order=False)
