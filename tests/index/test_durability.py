@@ -252,3 +252,30 @@ def copied(place, home):
         connection = reader(place, 1.0)
     add_elsewhere(place, "b")
     return connection
+
+
+@pytest.mark.parametrize("way", ["create", "create --from", "backup"])
+def test_a_log_of_an_index_that_is_gone_is_not_taken_in(way, tmp_path):
+    """As a killed writer leaves it, or one that goes on: SQLite would play it into whatever comes to the place."""
+    place, copy = tmp_path / "seen.ns", tmp_path / "copy.ns"
+    with ns.Index.create(place) as index, ns.Index.open(place) as other:
+        index.backup(copy)
+        index.add([{"id": f"old {number}", "text": f"{number} {TEXT} {number}"} for number in range(300)])
+        assert other.stats().documents == 300
+        logs = {name: Path(f"{place}{name}").read_bytes() for name in ("-wal", "-shm")}
+    place.unlink()
+    for name, data in logs.items():
+        Path(f"{place}{name}").write_bytes(data)
+    assert len(logs["-wal"]) > 10_000
+    match way:
+        case "create":
+            ns.Index.create(place).close()
+        case "create --from":
+            ns.Index.create(place, source=[{"id": "new", "text": TEXT}]).close()
+        case "backup":
+            with ns.Index.open(copy) as index:
+                index.add({"id": "new", "text": TEXT})
+                index.backup(place)
+    with ns.Index.open(place) as index:
+        assert ([] if way == "create" else ["new"]) == list(index.ids())
+        assert [] == index.check()

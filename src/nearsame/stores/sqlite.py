@@ -194,7 +194,7 @@ class Sqlite:
         """Move what was made to its place."""
         to_disk(home.made)
         refuse_present(place, overwrite=overwrite)
-        if overwrite:
+        if overwrite or not place.exists():
             retire(place, self._timeout_seconds)
         home.put(replace=overwrite)
 

@@ -185,10 +185,8 @@ def beside(place: Path) -> Beside:
         raise StoreError(f"{place}: {error.strerror}", hint="Check the folder, and the permission to write.") from None
 
 
-def retire(place: Path, timeout_seconds: float) -> None:
-    """See to it that nobody uses the index at a place, and that no log of it is left for its successor."""
-    if not place.exists():
-        return
+def _close(place: Path, timeout_seconds: float) -> None:
+    """Have an index take in its log, which nobody else may be using."""
     try:
         connection = connected(place, "rw", timeout_seconds)
         try:
@@ -201,5 +199,14 @@ def retire(place: Path, timeout_seconds: float) -> None:
             raise StoreBusyError(message, hint="Try again when it is closed, or name another file.") from None
         if code_of(error) not in (*DAMAGED, sqlite3.SQLITE_READONLY):
             raise  # it stays as it is: its logs are part of it
+
+
+def retire(place: Path, timeout_seconds: float) -> None:
+    """See to it that nobody uses the index at a place, and that no log is left, which its successor would take in.
+
+    A log may be there without its index: of one that was moved or deleted, whose writer was killed or goes on.
+    """
+    if place.exists():
+        _close(place, timeout_seconds)
     for ending in ("-wal", "-shm", "-journal"):
         Path(f"{place}{ending}").unlink(missing_ok=True)
