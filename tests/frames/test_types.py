@@ -1,5 +1,6 @@
 """Columns of several types that an order or groups go by: on Spark as on one machine."""
 
+import shutil
 from datetime import date, datetime
 from decimal import Decimal
 
@@ -108,6 +109,25 @@ def test_features_that_went_by_another_type_are_refused(engine, files, tmp_path,
         ns.dedup(first, against=(tmp_path / "out", f"{tmp_path}/out"), **same)
 
 
+@pytest.mark.parametrize("value", [(9.5, pa.float64()), (Decimal("9.5"), SHORT), (None, pa.int64())])
+def test_features_that_went_by_other_numbers_are_as_good(engine, files, tmp_path, value):
+    """Whole ones on one day, and others on the next."""
+    first, second = files((9, pa.int64()), value)
+    asked = {"engine": engine, "keep": "max:n", "audit": False}
+    ns.dedup(first, **asked).write(tmp_path / "out", features=True)
+    assert 1 == ns.dedup(second, against=tmp_path / "out", **asked).stats.removed
+
+
+def test_ids_stay_as_they_are_beside_decimals(engine, tmp_path):
+    """As texts: only what an order goes by is made one number."""
+    for name, ids in (("a", pa.array([5, 6])), ("b", pa.array([Decimal(7)], pa.decimal128(5, 2)))):
+        pq.write_table(pa.table({"id": ids, "text": [TEXT] * len(ids)}), tmp_path / f"{name}.parquet")
+    source = (str(tmp_path / "a.parquet"), str(tmp_path / "b.parquet"))
+    pairs = ns.pairs(source, engine=engine).table
+    rows = pairs if isinstance(pairs, pa.Table) else pairs.toArrow()
+    assert {"5", "6", "7.00"} == {*rows.column("a_id").to_pylist(), *rows.column("b_id").to_pylist()}
+
+
 @pytest.mark.parametrize("number", ["0", "-1"])
 def test_frames_are_made_where_batches_have_no_limit(spark, engine, setting, number):
     """PySpark makes none then."""
@@ -129,11 +149,14 @@ def test_what_folders_say_is_whole_numbers_by_one_rule(engine, setting, tmp_path
 
 def test_folders_that_differ_in_capitals_are_refused(engine, tmp_path):
     """Spark makes one column of both."""
-    for name in ("K=1", "k=2"):
-        (tmp_path / f"in/{name}").mkdir(parents=True)
-        pq.write_table(pa.table({"text": [TEXT]}), tmp_path / f"in/{name}/a.parquet")
+    for name in ("K=1", "k=2", "k=3"):
+        (tmp_path / f"K=0/in/{name}").mkdir(parents=True)
+        pq.write_table(pa.table({"text": [TEXT]}), tmp_path / f"K=0/in/{name}/a.parquet")
+    source = tmp_path / "K=0/in"
     with pytest.raises(ns.ColumnError, match="which Spark takes for one"):
-        ns.dedup(str(tmp_path / "in"), engine=engine)
+        ns.dedup(str(source), engine=engine)
+    shutil.rmtree(source / "K=1")  # what stands above the folder is no column
+    assert 1 == ns.dedup(str(source), engine=engine, audit=False).stats.removed
 
 
 def test_types_of_all_kinds_have_a_family():

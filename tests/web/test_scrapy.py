@@ -6,12 +6,13 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from scrapy import Field, Item, Request
+from scrapy import Field, Item, Request, signals
 from scrapy.exceptions import DropItem, NotConfigured
 from scrapy.http import HtmlResponse, Response
 from scrapy.settings import Settings
@@ -295,6 +296,38 @@ def test_a_page_that_comes_twice_is_kept_once() -> None:
     with pytest.raises(DropItem, match="near-duplicate of http://a/"):
         pipeline.process_item(visits[1][0])
     assert {"url": "http://a/", "n": 1} == pipeline.process_item({"url": "http://a/", "n": 1})  # made anew on the way
+
+
+@pytest.mark.parametrize("first", ["gives", "gives nothing", "is dropped later", "fails later", "comes again"])
+def test_an_item_goes_only_for_one_that_is_out(first: str) -> None:
+    """Else a text would be lost of which no item stays; the third copy goes for the second."""
+    crawler = get_crawler()
+    middleware = NearDuplicateLinksMiddleware.from_crawler(crawler)
+    pipeline = NearDuplicatePipeline(middleware.judge.options, crawler)
+    crawler.get_spider_middleware = lambda _: middleware  # type: ignore[method-assign]  # it has no engine
+    crawler.stats = MemoryStatsCollector(crawler)
+    pipeline.open_spider()
+
+    def visit(url: str, *given: Any) -> list[Any]:
+        body = b"<p>one two three four five six seven</p>"
+        page = HtmlResponse(url, request=Request(url), body=body)
+        return list(middleware.process_spider_output(page, given))
+
+    item = {"url": "http://a/"}
+    for sent in visit("http://a/", *([] if first in {"gives nothing", "comes again"} else [item])):
+        assert item == pipeline.process_item(sent)
+    if first == "is dropped later":
+        crawler.signals.send_catch_log(signals.item_dropped, item=item, exception=DropItem("not valid"))
+    if first == "fails later":
+        crawler.signals.send_catch_log(signals.item_error, item=item)
+    second, third = "http://a/" if first == "comes again" else "http://b/", "http://c/"
+    passed = []
+    for url in (second, third):
+        [sent] = visit(url, {"url": url})
+        with suppress(DropItem):
+            passed.append(pipeline.process_item(sent)["url"])
+    assert ([] if first == "gives" else [second]) == passed
+    assert (0 if first == "gives" else 1) == crawler.stats.get_value("nearsame/items_alone", 0)
 
 
 def test_what_is_asked_not_to_be_judged_is_not() -> None:

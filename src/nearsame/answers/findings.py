@@ -10,7 +10,7 @@ from nearsame.dataclass import dataclass
 from nearsame.files.inputs import Inputs
 from nearsame.named import NamedTuple
 from nearsame.recipes.choices import JudgedBy
-from nearsame.shares import counted
+from nearsame.shares import counted, exactly
 
 __all__ = [
     "Closing",
@@ -148,7 +148,7 @@ class Plan(InNotebooks):
 
     def __repr__(self) -> str:
         shape = f"{self.shape.bands} bands of {self.shape.rows} rows"
-        return f"Plan(threshold={self.threshold:g}, recall={self.recall:g}, {shape})"
+        return f"Plan(threshold={exactly(self.threshold)}, recall={self.recall:g}, {shape})"
 
     def record(self) -> dict[str, Any]:
         """All of it, JSON-able."""
@@ -195,7 +195,7 @@ class SimHashPlan(InNotebooks):
     also: tuple[PlanCurve, ...] = ()
 
     def __repr__(self) -> str:
-        return f"SimHashPlan(bits={self.bits}, k={self.k}, threshold={self.threshold:g})"
+        return f"SimHashPlan(bits={self.bits}, k={self.k}, threshold={exactly(self.threshold)})"
 
     def record(self) -> dict[str, Any]:
         """All of it, JSON-able."""

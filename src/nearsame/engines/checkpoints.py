@@ -11,6 +11,7 @@
 import fcntl
 import json
 import os
+import re
 import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
@@ -241,12 +242,15 @@ def _write_json(path: Path, content: Any) -> None:
     sync(path.parent)
 
 
+_SETTING = re.compile(r"(\w+)=('[^']*'|\"[^\"]*\"|\([^)]*\)|[^,()]+)")
+
+
 def _difference(name: str, stored: Any, wanted: Any) -> str:
     if name == "inputs" and isinstance(stored, list) and isinstance(wanted, list):
         return _changed_inputs({row[0]: row for row in stored}, {row[0]: row for row in wanted})
-    if isinstance(stored, dict) and isinstance(wanted, dict):
-        both = [(inner, stored.get(inner), wanted.get(inner)) for inner in {**stored, **wanted}]
-        return f"{name}: {', '.join(_difference(inner, was, is_now) for inner, was, is_now in both if was != is_now)}"
+    if name == "columns":  # with everything that says how they are read
+        was, now = (dict(_SETTING.findall(str(one))) for one in (stored, wanted))
+        return ", ".join(f"{key} was {was.get(key)} and is {now.get(key)}" for key in now if was.get(key) != now[key])
     return f"{name} was {stored!r} and is {wanted!r}"
 
 

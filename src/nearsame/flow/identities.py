@@ -38,7 +38,7 @@ def identity_of(recipe: Method, keep: Keep, columns: Columns) -> dict[str, Any]:
         "named": _named(recipe),
         "keep": [str(policy) for policy in keep.policies],
         "ties": keep.ties,
-        "columns": {name: str(value) for name, value in vars(columns).items() if value not in {None, False, ()}},
+        "columns": repr(columns),
     }
 
 

@@ -45,6 +45,7 @@ _NONE = np.zeros(0, np.int64)
 _ASCENDING = {"use_dictionary": False, "column_encoding": "DELTA_BINARY_PACKED"}
 _OF_COPIES = ("annotate", "drop_unreadable", "copy_files", "revisits")
 _SELDOM = ("revisits", "mask", "features")
+_ROWS_OF_TYPES = 1000  # enough to say which columns there are
 _UNTYPED = ("csv", "tsv")  # formats that say nothing of the types of columns
 
 
@@ -181,7 +182,8 @@ def table_of(run: ReadRecords, chosen: Picked) -> pa.Table:
     table = part.take(chosen.wanted, chosen.others, columns)
     if not len(table) and chosen.unwanted.size and (not table.schema or pa.null() in table.schema.types):
         # rows in a file say which columns there are, and of what type: those of the others do, where none is wanted
-        table = part.take(chosen.unwanted, np.union1d(chosen.wanted, chosen.unreadable), columns).slice(0, 0)
+        some, more = chosen.unwanted[:_ROWS_OF_TYPES], chosen.unwanted[_ROWS_OF_TYPES:]
+        table = part.take(some, np.union1d(more, chosen.unreadable), columns).slice(0, 0)
     table = _with_texts(table, run.extract) if chosen.part.pages else table
     table = table if chosen.cuts is None else chosen.cuts.among(chosen.wanted).table(table, 0)
     for name, values in said_of(run, chosen.part).items():

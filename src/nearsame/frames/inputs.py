@@ -345,7 +345,7 @@ def common_order(parts: Sequence[FramePart], name: str) -> str:
             ((a, b), (c, d))
             for a, b in filled.items()
             for c, d in filled.items()
-            if family(a) != family(c) or (len(families) == 1 and a != c)
+            if a != c and common_type([a, c], is_order=True) == "string"
         )
         message = f"column {name!r} is {one} in {first} and {other} in {second}"
         hint = "Give the column one type in all sources."

@@ -21,6 +21,7 @@ from nearsame.flow.identities import identity_of
 from nearsame.flow.steps import steps
 from nearsame.frames.corpus import Frames
 from nearsame.frames.left import LeftFrame
+from nearsame.frames.types import family
 from nearsame.frames.writing import STATS
 from nearsame.recipes.methods import Method
 from nearsame.sources import Columns
@@ -75,7 +76,7 @@ class Remembered:
         mine = types_of(orders)
         for name, own in self.told.items():
             for column, kind in own.get(ORDERS, {}).items():
-                if mine.get(column) != kind:
+                if not _alike(kind, mine.get(column, kind), exactly=column == own.get("group_by")):
                     message = f"{name}: column {column!r} of its features was {kind}, and is {mine.get(column)} here"
                     hint = f"Give the column one type, or compare with its documents: {name}/kept."
                     raise ConfigError(message, hint=hint)
@@ -130,6 +131,12 @@ def remembered_in(session: Any, sources: Sequence[Any]) -> tuple[dict[int, tuple
             places[number] = place.inside(FEATURES), kept
             told[os.fspath(source)] = stats[ABOUT]
     return places, told
+
+
+def _alike(kind: str, other: str, *, exactly: bool) -> bool:
+    """Whether values of two types can be put in order together; of groups, whether equal ones are spelled alike."""
+    families = {family(kind), family(other)}
+    return kind == other if exactly else len(families) == 1 or families <= {"integer", "number", "decimal"}
 
 
 def types_of(orders: Mapping[str, str]) -> dict[str, str]:

@@ -9,7 +9,7 @@ NUMBERS = ("float", "double")
 NO_TYPE = "void"
 
 _DIGITS = dict(zip(INTEGERS, (3, 5, 10, 19), strict=True))  # of the largest of them
-_DECIMAL = re.compile(r"decimal\((\d+),(\d+)\)")
+_DECIMAL = re.compile(r"decimal\((\d+),(-?\d+)\)")
 _MOST_DIGITS = 38  # of a decimal of Spark's
 _NO_ORDER = ("interval", "interval year", "interval month", "interval year to month")  # or none that Arrow can carry
 _FAMILIES = {
@@ -36,10 +36,10 @@ def common_type(kinds: list[str], *, is_order: bool) -> str:
         return kinds[0]
     if set(kinds) <= set(INTEGERS):
         return "bigint"
-    if all(family(kind) in ("integer", "decimal") for kind in kinds):
-        return _decimal(kinds)
     if not is_order:
         return "string"
+    if all(family(kind) in ("integer", "decimal") for kind in kinds):
+        return _decimal(kinds)
     if set(kinds) <= {*INTEGERS, *NUMBERS}:
         return "double"
     families = {family(kind) for kind in kinds}

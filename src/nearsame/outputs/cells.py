@@ -215,7 +215,9 @@ def _explanation(walk: Explanation) -> list[Html]:
 def _plan(plan: Plan) -> list[Html]:
     shape, missed = plan.shape, [(f"{at:g}", f"{100 * lost:.3g} %") for at, lost in plan.misses]
     parts = [
-        told(f"MinHash: {shape.bands} bands of {shape.rows} rows for threshold {plan.threshold:g}: {plan.reason}."),
+        told(
+            f"MinHash: {shape.bands} bands of {shape.rows} rows for threshold {exactly(plan.threshold)}: {plan.reason}."
+        ),
         curve(plan.curve, plan.threshold, "Chance that a pair is found, by its similarity"),
         table("Pairs that it misses", ("at", "share"), missed),
     ]
@@ -223,13 +225,13 @@ def _plan(plan: Plan) -> list[Html]:
         known = plan.expected
         parts.append(told(
             f"In the corpus of {known.documents:,} documents: about {known.candidates:,.0f} candidates,"
-            f" {known.similar:,.0f} pairs from {plan.threshold:g} on, {known.missed:,.2f} of them missed."
+            f" {known.similar:,.0f} pairs from {exactly(plan.threshold)} on, {known.missed:,.2f} of them missed."
         ))  # fmt: skip
     return [*parts, *(told(f"Note: {note}.") for note in plan.notes)]
 
 
 def _simhash_plan(plan: SimHashPlan) -> list[Html]:
-    at = f"k={plan.k} finds {small_percent(plan.at_threshold)} of the pairs at {plan.threshold:g}"
+    at = f"k={plan.k} finds {small_percent(plan.at_threshold)} of the pairs at {exactly(plan.threshold)}"
     name = f"Chance to be within k={plan.k} of {plan.bits} bits, by the similarity"
     return [told(f"SimHash, {plan.bits} bits: {at}; a recall of {plan.recall:g} takes k={plan.least_k}."),
             curve(plan.curve, plan.threshold, name)]  # fmt: skip

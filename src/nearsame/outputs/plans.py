@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from textwrap import wrap
 
 from nearsame.answers.findings import Expected, Plan, PlanCurve, Shape, SimHashPlan
-from nearsame.shares import counted, small_percent
+from nearsame.shares import counted, exactly, small_percent
 
 __all__ = ["in_ascii", "plan_text", "simhash_text", "sparkline"]
 
@@ -33,7 +33,7 @@ def plan_text(plan: Plan, *, ascii_only: bool = False, width: int = _WIDTH) -> s
         'MinHash: threshold 0.8, recall 0.99, 128 permutations'
     """
     shape = plan.shape
-    lines = [f"MinHash: threshold {plan.threshold:g}, recall {plan.recall:g}, {plan.num_perm} permutations"]
+    lines = [f"MinHash: threshold {exactly(plan.threshold)}, recall {plan.recall:g}, {plan.num_perm} permutations"]
     lines += [f"{counted(shape.bands, 'band')} of {counted(shape.rows, 'row')}: {plan.reason}."]
     lines += ["", "Chance that a pair is found, by its Jaccard similarity:", ""]
     curves = [PlanCurve(f"{shape.bands} x {shape.rows}", plan.curve), *plan.also]
@@ -55,9 +55,10 @@ def simhash_text(plan: SimHashPlan, *, ascii_only: bool = False, width: int = _W
     """
     lines = [f"SimHash: {plan.bits} bits, within k={plan.k}"]
     by, kind = _MEASURED[plan.measure]
+    threshold = exactly(plan.threshold)
     advice = (
-        f"k={plan.k} finds {small_percent(plan.at_threshold)} of the pairs at {by} {plan.threshold:g}, and half of them"
-        f" from {plan.half:.3f} on. A recall of {plan.recall:g} at {plan.threshold:g} takes k={plan.least_k}."
+        f"k={plan.k} finds {small_percent(plan.at_threshold)} of the pairs at {by} {threshold}, and half of them"
+        f" from {plan.half:.3f} on. A recall of {plan.recall:g} at {threshold} takes k={plan.least_k}."
     )
     lines += [
         advice,
@@ -151,7 +152,7 @@ def _missed(plan: Plan) -> Iterator[str]:
 
 def _shapes(plan: Plan) -> Iterator[str]:
     """What was considered, the least waste first."""
-    at = f"found at {plan.threshold:g}"
+    at = f"found at {exactly(plan.threshold)}"
     yield f"  bands x rows  {at:>14}  wasted below  lost above"
     rows = sorted((plan.shape, *plan.others), key=lambda shape: (-shape.rows, -shape.bands))
     always = ("least sum", "asked for")

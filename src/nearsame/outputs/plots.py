@@ -15,7 +15,7 @@ from nearsame.answers.advice import Advice, Trade
 from nearsame.answers.findings import CurvePoint, Evaluation, Plan, PlanCurve, SimHashPlan
 from nearsame.errors import ConfigError, MissingExtraError
 from nearsame.outputs.folder import appearing, require_place
-from nearsame.shares import small_percent
+from nearsame.shares import exactly, small_percent
 
 __all__ = [
     "advice_chart",
@@ -45,7 +45,7 @@ def plan_chart(plan: Plan) -> Any:
         return _curves_chart(curves, plan.threshold, "Bands x rows", "Jaccard similarity")
     title = f"{plan.shape.bands} bands of {plan.shape.rows} rows"
     areas = (
-        f"wasted below {plan.threshold:g}: area {plan.shape.false_positive_area:.4f}",
+        f"wasted below {exactly(plan.threshold)}: area {plan.shape.false_positive_area:.4f}",
         f"lost above: area {plan.shape.false_negative_area:.5f}",
     )
     return _curve_chart(plan.curve, plan.threshold, title, ", ".join(areas))
@@ -58,7 +58,7 @@ def simhash_chart(plan: SimHashPlan) -> Any:
         curves = [PlanCurve(f"k={plan.k}", plan.curve), *plan.also]
         return _curves_chart(curves, plan.threshold, f"SimHash, {plan.bits} bits: distance at most k", axis)
     title = f"SimHash, {plan.bits} bits: distance at most {plan.k}"
-    subtitle = f"at {plan.threshold:g}: {small_percent(plan.at_threshold)}"
+    subtitle = f"at {exactly(plan.threshold)}: {small_percent(plan.at_threshold)}"
     return _curve_chart(plan.curve, plan.threshold, title, subtitle, axis)
 
 
@@ -184,7 +184,7 @@ def _curves_chart(curves: list[PlanCurve], threshold: float, title: str, axis: s
         color=alt.Color("setting:N", scale=colours, title=None, legend=alt.Legend(orient="right")),
     )  # fmt: skip
     rule = alt.Chart(alt.Data(values=[{"similarity": threshold}])).mark_rule(color=_GREY, strokeDash=[4, 4])
-    heading = alt.TitleParams(title, subtitle=f"dashed: the threshold, {threshold:g}", anchor="start")
+    heading = alt.TitleParams(title, subtitle=f"dashed: the threshold, {exactly(threshold)}", anchor="start")
     padding = {"left": 5, "top": 5, "right": 16, "bottom": 5}  # as above
     return alt.layer(rule.encode(x="similarity:Q"), lines).properties(
         width=_WIDTH, height=_HEIGHT, title=heading, padding=padding

@@ -14,7 +14,7 @@ from nearsame.outputs import plots
 from nearsame.outputs.evaluations import Table
 from nearsame.outputs.html import render
 from nearsame.printable import shortened
-from nearsame.shares import counted, percent, small_percent
+from nearsame.shares import counted, exactly, percent, small_percent
 
 __all__ = ["SmallPage", "of_mirrors", "of_plan", "small_page"]
 
@@ -66,7 +66,7 @@ def of_plan(plan: Plan | SimHashPlan) -> SmallPage:
     if isinstance(plan, Plan):
         heading, summary, tables = "Plan for MinHash", _bands(plan), _of_bands(plan)
         return SmallPage(heading, summary, tuple(tables), settings, record, lambda: [plots.plan_chart(plan)])
-    found = f"{small_percent(plan.at_threshold)} of the pairs at {plan.threshold:g}"
+    found = f"{small_percent(plan.at_threshold)} of the pairs at {exactly(plan.threshold)}"
     by = f"{found}, and half of them from {plan.half:.3f} on"
     summary = f"k={plan.k} finds {by}. A recall of {plan.recall:g} there takes k={plan.least_k}."
     tables = _of_codes(plan)
@@ -83,7 +83,7 @@ def _of_bands(plan: Plan) -> Iterator[Table]:
     yield _curves([PlanCurve(f"{shape.bands} x {shape.rows}", plan.curve), *plan.also], "Jaccard similarity")
     rows = tuple((f"{similarity:g}", small_percent(share)) for similarity, share in plan.misses)
     yield Table("Pairs that it misses", ("at", "missed"), rows)
-    columns = ("bands x rows", f"found at {plan.threshold:g}", "wasted below", "lost above", "why")
+    columns = ("bands x rows", f"found at {exactly(plan.threshold)}", "wasted below", "lost above", "why")
     shapes = sorted((shape, *plan.others), key=lambda one: (-one.rows, -one.bands))
     cells = tuple(
         (

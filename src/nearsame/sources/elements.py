@@ -64,9 +64,9 @@ def table_of_elements(elements: Sequence[Any], form: Form = "", first: int = 0) 
 
 
 def is_missing(value: Any) -> bool:
-    """Whether it is None, NaN or pandas' NA."""
+    """Whether it is None, NaN, or pandas' NA or NaT."""
     is_nan = isinstance(value, float) and math.isnan(value)
-    return value is None or is_nan or type(value).__name__ == "NAType"
+    return value is None or is_nan or type(value).__name__ in {"NAType", "NaTType"}
 
 
 def _common_form(elements: Sequence[Any], form: Form, first: int) -> Form:
@@ -152,6 +152,8 @@ def column(name: Any, values: Sequence[Any]) -> pa.Array:
 
 def _kind(value: Any) -> str:
     """What a value is, where Arrow would turn one kind into the other in silence; nothing of all else."""
+    if is_missing(value):
+        return ""
     if isinstance(value, datetime):
         return "a time without a zone" if value.tzinfo is None else "a time of a zone"
     if isinstance(value, date):

@@ -64,8 +64,8 @@ def taken(thing: Any) -> HeldTable:
     Raises:
         SourceError: Nothing can be made of it.
     """
-    kind = _kind_of(thing)
     try:
+        kind = _kind_of(thing)
         table = kind.table(thing)
         require_sound(table, described(thing))
         return HeldTable(without_views(table), kind.pick and partial(kind.pick, kind.hold(thing)))

@@ -70,10 +70,11 @@ def _unsigned(tables: Sequence[pa.Table]) -> Sequence[pa.Table]:
 
 def _decimal(tables: Sequence[pa.Table]) -> Sequence[pa.Table]:
     """Decimals, and whole numbers beside them, as decimals that hold them all: Arrow's own are too short for these."""
-    every = pa.unify_schemas([table.schema for table in tables], promote_options="permissive")
-    for name in [field.name for field in every if pa.types.is_decimal(field.type)]:
+    for name in {field.name for table in tables for field in table.schema if pa.types.is_decimal(field.type)}:
         at = [table.schema.get_field_index(name) for table in tables]
         kinds = {table.field(place).type for table, place in zip(tables, at, strict=True) if place >= 0} - {pa.null()}
+        if len(kinds) == 1 or not all(pa.types.is_decimal(kind) or kind in _DIGITS for kind in kinds):
+            continue
         sizes = [(kind.precision, kind.scale) if pa.types.is_decimal(kind) else (_DIGITS[kind], 0) for kind in kinds]
         scale = max(behind for _, behind in sizes)
         digits = max(whole - behind for whole, behind in sizes) + scale

@@ -27,7 +27,7 @@ from nearsame.sources.judged import DECISION_COLUMNS, WEIGHED_COLUMNS, JudgedPai
 __all__ = ["DecisionLog", "unfit"]
 
 _HEADER = "\t".join(DECISION_COLUMNS)
-_UNFIT = re.compile("[\t\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
+_UNFIT = re.compile("[\t\n\r]")
 
 
 def _now() -> str:

@@ -18,6 +18,7 @@ from nearsame.recipes.arguments import checked
 from nearsame.recipes.choices import JudgedBy
 from nearsame.recipes.methods import MinHash
 from nearsame.recipes.settings import MinHashSettings, given_settings
+from nearsame.shares import exactly
 from nearsame.stages.keys import blocks, curves
 from nearsame.stages.keys.bands import choose_bands, collision_probability, drawn_from, offers
 
@@ -200,7 +201,9 @@ def _choice(recipe: MinHash) -> tuple[int, int, str]:
         verdict = "reach" if chance >= recipe.recall else "do not reach"
         return recipe.bands, recipe.rows, f"given; they {verdict} the recall of {recipe.recall:g}"
     bands, rows = choose_bands(threshold, recipe.recall, recipe.num_perm, drawn_from(recipe))
-    reason = f"the least area of false positives of all that reach a recall of {recipe.recall:g} at {threshold:g}"
+    reason = (
+        f"the least area of false positives of all that reach a recall of {recipe.recall:g} at {exactly(threshold)}"
+    )
     return bands, rows, reason
 
 
@@ -219,7 +222,7 @@ def _completed(recipe: MinHash, bands: int | None = None, rows: int | None = Non
     if chances[at] < recipe.recall:
         what = f"{f'as many bands as fit, {sides[at][0]},' if rows else 'even with one row, they'} do not"
     how = "that reach" if chances[at] >= recipe.recall else "reach"
-    return *sides[at], f"{given} given; {what} {how} a recall of {recipe.recall:g} at {threshold:g}"
+    return *sides[at], f"{given} given; {what} {how} a recall of {recipe.recall:g} at {exactly(threshold)}"
 
 
 def _beside(recipe: MinHash, bands: int, rows: int) -> Shape:

@@ -139,7 +139,7 @@ def test_no_line_of_a_writer_is_odd(spark, tmp_path: Path, values: list[object])
 
 
 @pytest.mark.parametrize("value", ["5", "true", '{"a": 1}', '["5"]'])
-@pytest.mark.parametrize("named", [None, 'odd \\" key'])
+@pytest.mark.parametrize("named", [None, 'odd \\" key', "t\\\\Ext"])
 def test_what_is_no_string_is_no_text(spark, tmp_path: Path, value: str, named: str | None) -> None:
     """Spark makes strings of all that stand beside strings, and equal ones would be copies."""
     key = json.dumps(named or "text")
@@ -155,3 +155,13 @@ def test_what_is_no_string_is_no_text(spark, tmp_path: Path, value: str, named: 
         assert ["b", "c"] == sorted(rows.column("id").to_pylist())
     with pytest.raises(ns.SourceError, match="a text that is no string"):
         ns.dedup(str(path), text_column=named, engine=ns.Spark(spark, driver_bytes=0), strict=True)
+
+
+def test_a_key_may_be_escaped(spark, tmp_path: Path) -> None:
+    """As Python writes what is not ASCII."""
+    path = tmp_path / "a.jsonl"
+    path.write_text(
+        "".join(json.dumps({"id": name, "t\u00ebxt": text}) + "\n" for name, text in (("a", 5), ("b", "5")))
+    )
+    found = ns.dedup(str(path), text_column="t\u00ebxt", engine=ns.Spark(spark, driver_bytes=0), audit=False)
+    assert (1, 1, 0) == (found.stats.documents, found.stats.skipped, found.stats.removed)

@@ -7,6 +7,7 @@
 """
 
 import json
+import re
 from functools import partial
 from typing import Any
 
@@ -24,6 +25,7 @@ _QUOTES = {"allowSingleQuotes": "false"}
 # and what is not UTF-8, which Java shows so.
 _SUSPECT = r"\A(?!\x{FEFF}?\s*\{)|\}\s*\S|\\u[dD][89a-fA-F]|\x{FFFD}"
 _NO_TEXT = r"\s*:\s*[^\s\"n]"  # behind a key: neither a string nor null
+_ESCAPED = r"\\[^\"]*\"\s*:"  # a key that may be another than it looks
 _BLANK = r"\A\s*\z"
 
 
@@ -32,7 +34,11 @@ def odd_lines(lines: Any, text: str | None = None) -> dict[str | None, int]:
     from pyspark.sql import functions
 
     line = functions.col(LINE)
-    suspect = _SUSPECT if text is None else rf"{_SUSPECT}|\Q{json.dumps(text, ensure_ascii=False)}\E{_NO_TEXT}"
+    suspect = (
+        _SUSPECT
+        if text is None
+        else f"{_SUSPECT}|{re.escape(json.dumps(text, ensure_ascii=False))}{_NO_TEXT}|{_ESCAPED}"
+    )
     looked_at = functions.when(line.rlike(suspect) & ~line.rlike(_BLANK), line.cast("binary"))
     found = with_file(lines, "nearsame_file").select("nearsame_file", _oddly(looked_at, text).alias("nearsame_odd"))
     counts = Verbs.aggregated(found.filter("nearsame_odd"), ["nearsame_file"], ["count(1)"])

@@ -272,12 +272,15 @@ def _whole_numbers(frame: Any, said: Iterable[str], name: str) -> set[str]:
     if not said:
         return set()
     values: dict[str, set[str]] = {}
-    for folder in {as_path(file).rpartition("/")[0] for file in frame.inputFiles()}:
+    folders = {as_path(file).rpartition("/")[0] for file in frame.inputFiles()}
+    for folder in folders:
         for key, value in said_by_path(folder).items():
             values.setdefault(key, set()).add(value)
+    above = len(os.path.commonpath(folders)) if len(folders) > 1 else None  # what stands there says no column
+    here = {key: None for folder in folders for key in (said_by_path(folder[above:]) if above is not None else ())}
     lowered = {one.lower() for one in said}
-    there = [key for key in values if key.lower() in lowered]
-    if len(there) > len(lowered):
+    there = [key for key in here if key.lower() in lowered]
+    if len(there) > len({key.lower() for key in there}):
         require_apart(there, name)
     return {key for key in values if key in said and are_whole(values[key])}
 

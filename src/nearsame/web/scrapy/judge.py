@@ -7,6 +7,8 @@
    again because the job was stopped before it was done with it. What an earlier crawl has left there is another matter:
    a page that resembles it is unchanged.
 3. But what comes twice in one run is twice there: by two redirects to one URL, or as two items of one page.
+4. A page is a witness for the items of others once an item of its own is out and nobody has dropped it, or, of an
+   earlier crawl, as it is: else what gave no item, or none that passed, would take those of its copies with it.
 """
 
 import hashlib
@@ -17,7 +19,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from scrapy import signals
 from scrapy.crawler import Crawler
+from scrapy.exceptions import DropItem
 
 from nearsame.printable import without_halves
 from nearsame.recipes.methods import MinHash
@@ -26,11 +30,15 @@ from nearsame.web.scrapy.options import MEMORY, CrawlOptions
 from nearsame.web.scrapy.texts import num_words
 from nearsame.web.seen import Indexed, InMemory, Resemblance, Seen
 
-__all__ = ["PageJudge"]
+__all__ = ["NearDuplicateItem", "PageJudge"]
 
 logger = logging.getLogger("nearsame.scrapy")
 
 _MOST_UNDER_WAY = 10_000  # items; one that takes longer is found by its URL
+
+
+class NearDuplicateItem(DropItem):
+    """An item went for one that it resembles."""
 
 
 class PageJudge:
@@ -44,12 +52,38 @@ class PageJudge:
         self._pages: dict[str, Resemblance | None] = {}  # of this run, by URL, the first time
         self._items: OrderedDict[int, tuple[Any, Resemblance | None]] = OrderedDict()  # on their way, by identity
         self._visits: dict[str, int] = {}
+        self._judged: set[str] = set()  # in this run, by URL or name
+        self._gave: set[str] = set()  # of them those of which an item is out
+        self._out: OrderedDict[int, tuple[Any, str]] = OrderedDict()  # items and what gave them, by identity
+        for signal in (signals.item_dropped, signals.item_error):
+            crawler.signals.connect(self._lost, signal=signal)
 
     def page(self, url: str, text: str) -> Resemblance | None:
         """What a page resembles."""
         resemblance = self.document(url, text)
         self._pages.setdefault(url, resemblance)
         return resemblance
+
+    def gave(self, item: Any, url: str | None, text: str = "") -> None:
+        """An item of a page, or one that was judged by its own text, is out."""
+        name = self._name(url, text)
+        self._gave.add(name)
+        _remember(self._out, item, name)
+
+    def _lost(self, item: Any, **told: Any) -> None:
+        """An item is dropped by another component, or one has failed: what gave it is no witness by it."""
+        sent, name = self._out.pop(id(item), (None, ""))
+        if sent is item and not isinstance(told.get("exception"), NearDuplicateItem):
+            self._gave.discard(name)
+
+    def stands(self, resemblance: Resemblance) -> bool:
+        """Whether an item may go for what it resembles; of what gave none it is the first, and stands for it."""
+        name = resemblance.url or resemblance.id
+        if resemblance.unchanged or name not in self._judged or name in self._gave:
+            return True
+        self._gave.add(name)
+        self.count("items_alone")
+        return False
 
     def is_short(self, text: str) -> bool:
         """Whether a text has too few words to be judged."""
@@ -66,9 +100,7 @@ class PageJudge:
     def send(self, item: Any, resemblance: Resemblance | None) -> None:
         """An item sets out that shares the judgement of its page."""
         if self.shared:
-            self._items[id(item)] = item, resemblance
-            if len(self._items) > _MOST_UNDER_WAY:
-                self._items.popitem(last=False)
+            _remember(self._items, item, resemblance)
 
     def receive(self, item: Any, url: str | None) -> tuple[bool, Resemblance | None]:
         """Whether an item's page was judged, and how."""
@@ -79,7 +111,8 @@ class PageJudge:
 
     def document(self, url: str | None, text: str) -> Resemblance | None:
         """What a document resembles."""
-        url = None if url is None else without_halves(url).replace("\0", "\ufffd")  # which no index keeps
+        url = _kept(url)
+        self._judged.add(self._name(url, text))
         with self.timed():
             resemblance = self._seen.add_if_new(self._id(url, text), url, text)
         self.count("seen")
@@ -123,10 +156,28 @@ class PageJudge:
         self._seen.close()
 
     def _id(self, url: str | None, text: str) -> str:
-        """The URL, or a name by the text; for what comes again in one run, with a number."""
-        name = url or f"item:{hashlib.blake2b(text.encode('utf-8', 'surrogatepass'), digest_size=16).hexdigest()}"
+        """The name; for what comes again in one run, with a number."""
+        name = self._name(url, text)
         number = self._visits[name] = self._visits.get(name, 0) + 1
         return name if number == 1 else f"{name}#{number}"
+
+    @staticmethod
+    def _name(url: str | None, text: str) -> str:
+        """The URL, or a name by the text."""
+        digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16)
+        return _kept(url) or f"item:{digest.hexdigest()}"
+
+
+def _kept(url: str | None) -> str | None:
+    """A URL as an index keeps it."""
+    return None if url is None else without_halves(url).replace("\0", "\ufffd")
+
+
+def _remember(some: OrderedDict[int, tuple[Any, Any]], item: Any, what: Any) -> None:
+    """Something about an item on its way; of too many the first are forgotten."""
+    some[id(item)] = item, what
+    if len(some) > _MOST_UNDER_WAY:
+        some.popitem(last=False)
 
 
 def _opened(options: CrawlOptions) -> Seen:

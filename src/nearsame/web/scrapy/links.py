@@ -89,6 +89,9 @@ class NearDuplicateLinksMiddleware:
     def _passes(self, thing: Any, page: Page) -> bool:
         if isinstance(thing, Request):
             return thing.meta.get(DONT) or self._links.follows(thing, page)
-        if page.is_judged or self.judge.known(page.response.url):
+        url = page.response.url
+        if self.judge.known(url):
             self.judge.send(thing, page.resembles)
+            if page.resembles is None:
+                self.judge.gave(thing, url)
         return True

@@ -10,10 +10,10 @@ from typing import Any, TypeGuard
 
 from itemadapter import ItemAdapter
 from scrapy.crawler import Crawler
-from scrapy.exceptions import DropItem, NotConfigured
+from scrapy.exceptions import NotConfigured
 
 from nearsame.shares import cut
-from nearsame.web.scrapy.judge import PageJudge
+from nearsame.web.scrapy.judge import NearDuplicateItem, PageJudge
 from nearsame.web.scrapy.links import NearDuplicateLinksMiddleware
 from nearsame.web.scrapy.options import CrawlOptions
 from nearsame.web.scrapy.texts import markup_text
@@ -75,6 +75,8 @@ class NearDuplicatePipeline:
             if judge.is_short(text):
                 return item
             resemblance = judge.document(url, text)
+            if resemblance is None:
+                judge.gave(item, url, text)
         return item if resemblance is None else self._resembling(judge, item, fields, resemblance)
 
     def _text(self, fields: ItemAdapter) -> str | None:
@@ -90,10 +92,14 @@ class NearDuplicatePipeline:
 
     def _resembling(self, judge: PageJudge, item: Any, fields: ItemAdapter, resemblance: Resemblance) -> Any:
         if self.options.action == "drop":
+            if not judge.stands(resemblance):
+                return item
             judge.count("items_dropped")
             other = resemblance.url or resemblance.id
             what = "unchanged since an earlier crawl" if resemblance.unchanged else f"near-duplicate of {other}"
-            raise DropItem(f"{what} ({resemblance.measure} {cut(resemblance.similarity, 3)})", log_level="INFO")
+            raise NearDuplicateItem(
+                f"{what} ({resemblance.measure} {cut(resemblance.similarity, 3)})", log_level="INFO"
+            )
         try:
             fields[self.options.mark_field] = resemblance._asdict()
         except (AttributeError, KeyError):
