@@ -250,6 +250,22 @@ def test_an_iterable_dataset_without_known_features_is_read() -> None:
     assert ["a", "c"] == ns.dedup(streamed).kept()["id"].to_pylist()
     both = datasets.IterableDatasetDict(train=streamed, test=streamed)
     assert ["a", "c"] == ns.dedup(both).kept()["id"].to_pylist()
+    odd = [{"id": "x", "text": "a rose", "lang": None}, {"id": "y", "text": "a daisy", "lang": "en", "n": 1}]
+    for given in (
+        datasets.IterableDataset.from_generator(lambda: iter(odd)),
+        datasets.IterableDataset.from_generator(lambda: iter(odd)).map(dict),
+    ):
+        assert [None, "en"] == ns.dedup(given).kept()["lang"].to_pylist()
+
+
+def test_the_splits_of_a_dataset_are_no_document(tmp_path: Path) -> None:
+    """Though they are a dict: an index takes what `dedup` takes."""
+    splits = datasets.DatasetDict(
+        text=datasets.Dataset.from_list(RECORDS[:1]), test=datasets.Dataset.from_list(RECORDS[1:])
+    )
+    with ns.Index.create(tmp_path / "seen.ns") as index:
+        assert len(RECORDS) == len(index.add(splits))
+        assert len(RECORDS) == len(index.query(splits))
 
 
 def test_an_index_of_pandas_comes_back_too() -> None:

@@ -77,11 +77,16 @@ class ColumnNames:
 _USUAL = ColumnNames({})
 
 
+def is_one(thing: Any) -> bool:
+    """Whether it is a document, and not many; the splits of a data set are a dict, and none."""
+    return isinstance(thing, (str, Mapping)) and type(thing).__module__.partition(".")[0] != "datasets"
+
+
 def at_hand(documents: Any, names: ColumnNames = _USUAL, *, own_names: bool = True) -> list[Input] | None:
     """Documents that need no source: None for what does."""
     if isinstance(documents, (bytes, bytearray)):
         raise ConfigError("a document must be a string, got bytes", hint="Decode it first.")
-    several = [documents] if isinstance(documents, Mapping) else documents
+    several = [documents] if isinstance(documents, Mapping) and is_one(documents) else documents
     if not isinstance(several, list) or not all(isinstance(document, (str, Mapping)) for document in several):
         return None
     if names.columns.asked_of_pages:

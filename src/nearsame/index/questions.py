@@ -20,7 +20,7 @@ from nearsame.flow.options import SourceOptions
 from nearsame.index import checking, exporting
 from nearsame.index.asking import Wanting, answers, asked, of_sketch
 from nearsame.index.columns import Where, read_kept
-from nearsame.index.documents import Sourced, at_hand, input_of, is_storable
+from nearsame.index.documents import Sourced, at_hand, input_of, is_one, is_storable
 from nearsame.index.facet import Input
 from nearsame.index.recipe import read_recipe
 from nearsame.index.search import evidence_of
@@ -84,7 +84,7 @@ class Questions:
         Raises:
             ConfigError: Something is not a document, or the index cannot answer for a threshold or a column.
         """
-        if isinstance(documents, (str, Mapping)):
+        if is_one(documents):
             return self._queried([input_of(documents, own_name=False)], self._asked(limit, threshold, where))[0]
         inputs = at_hand(documents, own_names=False)
         if inputs is not None:

@@ -21,7 +21,7 @@ from nearsame.files.inputs import Inputs
 from nearsame.flow.options import SourceOptions
 from nearsame.index.adding import AddOptions, require_addable
 from nearsame.index.columns import Where, exact_values
-from nearsame.index.documents import ColumnNames, Sourced, at_hand, input_of
+from nearsame.index.documents import ColumnNames, Sourced, at_hand, input_of, is_one
 from nearsame.index.facet import Input
 from nearsame.outputs.folder import appearing, require_place
 from nearsame.recipes.arguments import checked, require_number
@@ -125,7 +125,7 @@ class Client:
     ) -> Matches | list[Matches]:
         """What documents resemble: see `Index.query`."""
         wanted = _wanted(limit, threshold, where)
-        if isinstance(documents, (str, Mapping)):
+        if is_one(documents):
             return self._queried([input_of(documents)], wanted)[0]
         inputs = at_hand(documents)
         batches = Sourced(documents, _SOURCE, self._cleared()) if inputs is None else [inputs]

@@ -116,9 +116,9 @@ def of_dataset(dataset: Any) -> pa.Table:
 
 
 def of_streamed_dataset(dataset: Any) -> pa.Table:
-    """What comes, in the order in which it comes."""
-    known = [] if dataset.features is None else [dataset.features.arrow_schema.empty_table()]
-    return spooled(chain(known, dataset.with_format("arrow").iter(batch_size=_ROWS)), described(dataset))
+    """What comes, in the order in which it comes; of types that it knows."""
+    known = dataset.features.arrow_schema.empty_table()
+    return spooled(chain([known], dataset.with_format("arrow").iter(batch_size=_ROWS)), described(dataset))
 
 
 def of_lazy_frame(frame: Any) -> pa.Table:

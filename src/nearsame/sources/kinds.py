@@ -195,6 +195,11 @@ def _elements(elements: Iterable[Any]) -> pa.Table:
     return spooled(_pieces(coming), what)
 
 
+def _streamed(dataset: Any) -> pa.Table:
+    """What comes of a data set; of one that does not know its types, record by record."""
+    return _elements(dataset) if dataset.features is None else conversions.of_streamed_dataset(dataset)
+
+
 def _told(elements: Iterable[Any], what: str) -> Iterator[Any]:
     """The elements; what goes wrong on the way to one is reported with its number."""
     count = 0
@@ -255,7 +260,7 @@ _TABLES = (
     Kind("Delta Lake table", is_of("deltalake", "DeltaTable"), conversions.of_delta_table),
     Kind("Iceberg table", is_of("pyiceberg", "Table", "DataScan"), conversions.of_iceberg_table),
     Kind("Hugging Face Dataset", is_of("datasets", "Dataset"), conversions.of_dataset, _selected),
-    Kind("Hugging Face IterableDataset", is_of("datasets", "IterableDataset"), conversions.of_streamed_dataset),
+    Kind("Hugging Face IterableDataset", is_of("datasets", "IterableDataset"), _streamed),
 )
 
 KINDS = (
