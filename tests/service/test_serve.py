@@ -1,13 +1,16 @@
 """`nearsame serve` as a process: where it listens, how it ends, and what it has written by then."""
 
+import json
 import os
 import re
 import select
 import signal
+import socket
 import subprocess
 import sys
 import threading
-from contextlib import contextmanager
+import time
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import httpx
@@ -144,6 +147,51 @@ def test_tokens_are_read_again_on_sighup(index, tmp_path):
             process.run.send_signal(signal.SIGHUP)
             eventually(lambda: expected == (status(READ), status(WRITE)), 0.05)  # noqa: B023  (called in the loop)
         assert "the tokens read before stay valid" in process.stop()[1]
+
+
+@pytest.mark.parametrize(
+    ("ending", "code"),
+    [
+        (signal.SIGHUP, "unauthorized"),
+        (signal.SIGTERM, "stopping"),
+        pytest.param(None, "stopping", marks=pytest.mark.slow),
+    ],
+)
+def test_a_stream_ends_with_its_token_and_with_the_service(index, tmp_path, ending, code):
+    """In a last line that says why; also one of which nothing comes any more. What was answered is stored."""
+    tokens = tmp_path / "tokens"
+    tokens.write_text(f"read {READ}\nwrite {WRITE}\n", "utf-8")
+    with served(index, "--token-file", tokens) as process:
+        address = httpx.URL(process.url)
+        with socket.create_connection((address.host, address.port), PATIENCE) as client, client.makefile("rb") as lines:
+
+            def send(name):
+                line = json.dumps({"id": name, "text": f"{name} alpha beta gamma delta"}).encode() + b"\n"
+                client.sendall(b"%x\r\n%s\r\n" % (len(line), line))
+
+            head = f"POST /documents HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {WRITE}\r\n"
+            kind = "Content-Type: application/x-ndjson\r\nTransfer-Encoding: chunked\r\n\r\n"
+            client.sendall(f"{head}{kind}".encode())
+            send("one")
+            while b'"added"' not in (line := lines.readline()):
+                assert line
+            tokens.write_text(f"read {READ}\n", "utf-8")
+            process.run.send_signal(ending or signal.SIGTERM)
+            if ending:
+                with suppress(OSError):  # it may have ended before
+                    for number in range(10_000):
+                        send(f"more {number}")
+                        time.sleep(0.01)
+                        if select.select([client], [], [], 0)[0] and b'"done"' in client.recv(1 << 20, socket.MSG_PEEK):
+                            break
+            while b'"done"' not in (line := lines.readline()):
+                assert line
+            last = json.loads(line)
+        assert (False, code) == (last["done"], last["error"]["code"])
+        exit_code = process.stop()[0]
+        assert not ending or exit_code == 0
+    with Index.open(index, read_only=True) as found:
+        assert "one" in set(found.ids())
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.slow)])

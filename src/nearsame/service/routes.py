@@ -145,7 +145,7 @@ class Routes:
             if all(lines_change.values()):
                 raise HttpProblem(409, "config", "if_new and replace exclude each other", hint="Give one of the two.")
             work = partial(self._added_lines, request, lines_change)
-            return self._streamed(request, _DOCUMENT, work, quiet=bool(quiet))
+            return self._streamed(request, "write", _DOCUMENT, work, quiet=bool(quiet))
         refuse_settings(quiet=quiet)
         given = await self._service.receiver.received(request, _ADD, settings)
         batch = given.documents if isinstance(given, bodies.AddBatch) else [given]
@@ -165,7 +165,7 @@ class Routes:
         if is_stream(request):
             refuse_settings(url=settings.pop("url"))
             wanted: dict[str, Any] = {**settings, "limit": 10 if settings["limit"] is None else settings["limit"]}
-            return self._streamed(request, _CONTENT, partial(self._found, request, wanted))
+            return self._streamed(request, "read", _CONTENT, partial(self._found, request, wanted))
         given = await self._service.receiver.received(request, _ASK, settings)
         batch: Sequence[Any] = given.documents if isinstance(given, bodies.QueryBatch) else [given]
         wanted = {"limit": given.limit, "threshold": given.threshold, "where": given.where}
@@ -283,10 +283,13 @@ class Routes:
         counters.indexed.set(await self._service.ask(request, lookups.documents))
         return Response(counters.page(), media_type=metrics.MEDIA_TYPE)
 
-    def _streamed(self, request: Request, model: TypeAdapter[Any], work: Work, *, quiet: bool = False) -> Response:
+    def _streamed(
+        self, request: Request, scope: str, model: TypeAdapter[Any], work: Work, *, quiet: bool = False
+    ) -> Response:
         """The answer to lines, line by line."""
-        settings = self._service.settings
-        lines = streaming.groups(request, settings.max_body, min(settings.max_batch, settings.group), settings.timeout)
+        settings, still = self._service.settings, partial(self._service.require_going_on, request, scope)
+        most_lines = min(settings.max_batch, settings.group)
+        lines = streaming.groups(request, settings.max_body, most_lines, settings.timeout, still)
         parsed = partial(self._service.receiver.line, model)
         return LineStream(streaming.answered(lines, parsed, work, request, quiet=quiet))
 
@@ -310,6 +313,7 @@ class Routes:
             if page is None:
                 return
             yield page.lines
+            self._service.access.require(request, "read")
             streaming.renew(request, self._service.settings.timeout)
             most = max(1, min(_MOST_EXPORTED, asked * _EXPORTED_BYTES // len(page.lines)))
             after, number, left = None, page.last, left - page.documents

@@ -5,7 +5,9 @@ Whoever runs the application starts it before, and closes it when the last reque
 
 import time
 from collections.abc import Callable
+from dataclasses import field
 from functools import partial
+from threading import Event
 from typing import Any
 
 from fastapi import Request
@@ -57,6 +59,7 @@ class Service:
     receiver: Receiver
     writer: GroupWriter | None
     decisions: PageDecisions | None = None
+    _ends: Event = field(default_factory=Event)
 
     @classmethod
     def around(cls, name: str, opener: Callable[..., Any], settings: Settings, access: Access, log: Log) -> "Service":
@@ -111,8 +114,19 @@ class Service:
             raise unknown()
         self.metrics.documents.labels("removed").inc()
 
+    def require_going_on(self, request: Request, scope: str) -> None:
+        """Refuse to go on with a stream: its token is no more, or the service ends.
+
+        Raises:
+            HttpProblem: It is so.
+        """
+        self.access.require(request, scope)
+        if self._ends.is_set():
+            raise HttpProblem(503, "stopping", "the service ends", hint="Send the rest when it is there again.")
+
     def expect_end(self) -> None:
         """The service ends soon, whatever is under way then."""
+        self._ends.set()
         if self.writer is not None:
             self.writer.ends = True
 

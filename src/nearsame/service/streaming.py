@@ -29,6 +29,7 @@ __all__ = ["Line", "LineStream", "answered", "groups", "renew"]
 _GROUP_BYTES = 1 << 20
 _PAUSE = 0.02  # seconds in which more may come, before what is there is dealt with
 _AGAIN = 0.05  # seconds, after which those who are busy are asked again
+_LOOK = 1.0  # seconds, after which one sees whether a stream without news may go on
 _OF_A_LINE = {409, 413, 422, 501}  # what is wrong with one document, and not with all
 
 Work = Callable[[list[Any]], Awaitable[Sequence[dict[str, Any]]]]  # the answers to some documents
@@ -63,7 +64,9 @@ class LineStream(Response):
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
-async def groups(request: Request, most_bytes: int, most_lines: int, seconds: float) -> AsyncIterator[list[Line]]:
+async def groups(
+    request: Request, most_bytes: int, most_lines: int, seconds: float, still: Callable[[], object]
+) -> AsyncIterator[list[Line]]:
     """The lines of a body, as many at once as have come.
 
     Args:
@@ -71,6 +74,7 @@ async def groups(request: Request, most_bytes: int, most_lines: int, seconds: fl
         most_bytes: Of a line.
         most_lines: Of a group.
         seconds: For what comes next, and for each group to be answered.
+        still: Raises what ends the stream: its token is no more, or the service ends.
     """
     cut, group, is_last = _Cut(most_bytes), list[Line](), False
     size = 0
@@ -80,9 +84,12 @@ async def groups(request: Request, most_bytes: int, most_lines: int, seconds: fl
         while not is_last:
             waiting = waiting or asyncio.ensure_future(_received(request))
             if group and not (await asyncio.wait({waiting}, timeout=_PAUSE))[0]:
+                still()
                 renew(request, seconds)
                 yield group
                 group, size = [], 0
+            while not (await asyncio.wait({waiting}, timeout=_LOOK))[0]:
+                still()
             piece, is_last = await waiting
             waiting = None
             for line in cut.lines(piece, is_last=is_last):
@@ -90,10 +97,12 @@ async def groups(request: Request, most_bytes: int, most_lines: int, seconds: fl
                 group.append(line)
                 size += len(line.text or b"")
                 if len(group) == most_lines or size >= _GROUP_BYTES:
+                    still()
                     renew(request, seconds)
                     yield group
                     group, size = [], 0
         if group:
+            still()
             renew(request, seconds)
             yield group
     finally:
