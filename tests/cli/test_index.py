@@ -451,3 +451,21 @@ def test_ids_in_a_file_are_its_lines_and_nothing_that_python_breaks_lines_at(tmp
     assert (0, "5 removed, 2 left.\n") == (done.exit_code, done.stdout)
     with ns.Index.open(tmp_path / "seen.ns") as index:
         assert ["a", "b"] == sorted(index.ids())
+
+
+def test_what_is_listed_as_json_is_what_is_removed(tmp_path):
+    """Escapes of a plain list may be another id."""
+    odd = ["tab\tx", "tab\\tx", "line\nbreak", "\u2028", '{"id":"a"}']
+    records = [{"id": name, "text": f"all of this belongs to {at} alone"} for at, name in enumerate(odd)]
+    seen, names = tmp_path / "seen.ns", tmp_path / "names.jsonl"
+    assert 0 == run("index", "create", seen, "--from", write_jsonl(tmp_path / "in.jsonl", records), "-q").exit_code
+    for left in range(len(odd) - 1, -1, -1):
+        names.write_text(run("index", "list", seen, "--json", "--limit", "1").stdout, "utf-8")
+        done = run("index", "remove", seen, "--json", "--from", names)
+        assert (0, f"1 removed, {left} left.\n") == (done.exit_code, done.stdout)
+        with ns.Index.open(seen) as index:
+            assert odd[len(odd) - left :] == list(index.ids())
+    names.write_text("tab\n", "utf-8")
+    done = run("index", "remove", seen, "--json", "--from", names)
+    assert (2, True) == (done.exit_code, "names.jsonl, line 1 is no record with an id" in done.stderr)
+    assert 2 == run("index", "remove", seen, "--json", "x").exit_code

@@ -56,7 +56,8 @@ def check(where: str, *, as_json: bool) -> int:
 def list_ids(where: str, *, after: str | None, limit: int | None, as_json: bool) -> None:
     """List the ids of an index, in the order in which documents were added.
 
-    The last id of a list is the --after of the next. What cannot be shown in an id is escaped; --json has it as it is.
+    The last id of a list is the --after of the next. What cannot be shown in an id is escaped; --json has it as it is,
+    also for remove --json --from.
     """
     import orjson
 

@@ -172,20 +172,29 @@ def _telling_how_far(tally: "AddTally") -> Iterator[None]:
     options.spec(
         "--from", "path", metavar="FILE", reads=True, help="Ids, one a line; - for standard input.", stands="none"
     ),
+    options.spec(
+        "--json", "as_json", is_flag=True, help="Records with an id, as list --json has them.", stands="plain ids"
+    ),
 )
 @options.section(
     "Deciding", options.spec("--missing-ok", is_flag=True, help="Ignore ids that are not there.", stands="refuse")
 )
 @options.section("Running", indexoptions.WAIT, options.QUIET)
 @options.running_plainly
-def remove(where: str, ids: tuple[str, ...], path: str | None, **given: Any) -> None:
+def remove(where: str, ids: tuple[str, ...], path: str | None, *, as_json: bool, **given: Any) -> None:
     """Take documents out of an index, all of them or, if one is not there, none."""
     if bool(ids) == bool(path):
         raise ConfigError("remove needs ids, or --from FILE", hint="Give one of the two.")
+    if as_json and path is None:
+        raise ConfigError("--json does nothing without --from", hint="Leave it out, or add --from FILE.")
     from nearsame.index.index import Index
     from nearsame.sources.whole import read_text, text_lines
 
-    wanted = list(ids) if path is None else [line for line in text_lines(read_text(path)) if line]
+    lines = [] if path is None else text_lines(read_text(path))
+    wanted = [
+        *ids,
+        *(_id_of(line, f"{path}, line {at}") if as_json else line for at, line in enumerate(lines, 1) if line),
+    ]
     with Index.open(where, timeout_seconds=given["wait"]) as index:
         count = index.remove(wanted, missing_ok=given["missing_ok"])
         left = index.stats().documents
@@ -193,6 +202,19 @@ def remove(where: str, ids: tuple[str, ...], path: str | None, **given: Any) -> 
         missing = len({*wanted}) - count
         passed = f"; {missing:,} were not there" if missing else ""
         click.echo(f"{count:,} removed, {left:,} left{passed}.")
+
+
+def _id_of(line: str, place: str) -> str:
+    """The id in a line of JSON."""
+    import orjson
+
+    try:
+        record = orjson.loads(line)
+    except orjson.JSONDecodeError:
+        record = None
+    if not isinstance(record, dict) or not isinstance(record.get("id"), str):
+        raise ConfigError(f"{place} is no record with an id", hint="Leave out --json for plain ids.")
+    return str(record["id"])
 
 
 @contextmanager
