@@ -28,7 +28,11 @@ ROOT = Path(__file__).resolve().parent.parent
 CONF = {
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.host": "127.0.0.1",
-    "spark.driver.memory": "1g",
+    "spark.driver.memory": "2g",  # of one session that some hundred tests have, and some fifty thousand stages
+    "spark.sql.ui.retainedExecutions": "20",  # they are remembered with their plans, also where nobody shows them
+    "spark.ui.retainedJobs": "500",
+    "spark.ui.retainedStages": "500",
+    "spark.ui.retainedTasks": "5000",
     # Java's second compiler pays off after minutes; a collector with threads of its own takes cores from other workers.
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
     "spark.sql.shuffle.partitions": "2",
