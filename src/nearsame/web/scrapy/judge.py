@@ -52,7 +52,7 @@ class PageJudge:
         self._pages: dict[str, Resemblance | None] = {}  # of this run, by URL, the first time
         self._items: OrderedDict[int, tuple[Any, Resemblance | None]] = OrderedDict()  # on their way, by identity
         self._visits: dict[str, int] = {}
-        self._judged: set[str] = set()  # in this run, by URL or name
+        self._new: set[str] = set()  # what this run has put among those that are seen, by URL or name
         self._gave: set[str] = set()  # of them those of which an item is out
         self._out: OrderedDict[int, tuple[Any, str]] = OrderedDict()  # items and what gave them, by identity
         for signal in (signals.item_dropped, signals.item_error):
@@ -79,7 +79,7 @@ class PageJudge:
     def stands(self, resemblance: Resemblance) -> bool:
         """Whether an item may go for what it resembles; of what gave none it is the first, and stands for it."""
         name = resemblance.url or resemblance.id
-        if resemblance.unchanged or name not in self._judged or name in self._gave:
+        if resemblance.unchanged or name not in self._new or name in self._gave:
             return True
         self._gave.add(name)
         self.count("items_alone")
@@ -112,11 +112,11 @@ class PageJudge:
     def document(self, url: str | None, text: str) -> Resemblance | None:
         """What a document resembles."""
         url = _kept(url)
-        self._judged.add(self._name(url, text))
         with self.timed():
             resemblance = self._seen.add_if_new(self._id(url, text), url, text)
         self.count("seen")
         if resemblance is None:
+            self._new.add(self._name(url, text))
             return None
         self.count("unchanged" if resemblance.unchanged else "near_duplicates")
         logger.info(
