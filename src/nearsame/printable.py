@@ -9,7 +9,16 @@
 import json
 import re
 
-__all__ = ["lacks_bars", "printable", "printable_json", "shortened", "without_halves", "without_secrets", "wrapped"]
+__all__ = [
+    "fits_a_line",
+    "lacks_bars",
+    "printable",
+    "printable_json",
+    "shortened",
+    "without_halves",
+    "without_secrets",
+    "wrapped",
+]
 
 _OBEYED = "[\0-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u206f\ud800-\udfff\ufff9-\ufffb]"
 
@@ -17,6 +26,16 @@ _HALVES = "[\ud800-\udfff]"
 _SERVER = re.compile(r"postgres(?:ql)?://", re.IGNORECASE)
 _PASSWORD = re.compile(r"(postgres(?:ql)?://[^\s:/?#@]*):\S*@", re.IGNORECASE)
 _PARAMETER = re.compile(r"[?&](?:ssl)?password=[^&\s]*", re.IGNORECASE)
+
+
+def fits_a_line(name: str) -> bool:
+    r"""Whether a name between tabs is read again as it is.
+
+    Example:
+        >>> fits_a_line("a\x85b"), fits_a_line("a\tb"), fits_a_line("a\n"), fits_a_line("")
+        (True, False, False, False)
+    """
+    return bool(name) and name == name.strip() and not {*name} & {*"\t\n\r"}
 
 
 def printable(text: str, *, lines: bool = False) -> str:

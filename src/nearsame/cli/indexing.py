@@ -190,11 +190,10 @@ def remove(where: str, ids: tuple[str, ...], path: str | None, *, as_json: bool,
     from nearsame.index.index import Index
     from nearsame.sources.whole import read_text, text_lines
 
-    lines = [] if path is None else text_lines(read_text(path))
-    wanted = [
-        *ids,
-        *(_id_of(line, f"{path}, line {at}") if as_json else line for at, line in enumerate(lines, 1) if line),
-    ]
+    wanted = list(ids)
+    for number, line in enumerate(() if path is None else text_lines(read_text(path)), 1):
+        if line:
+            wanted.append(_id_of(line, f"{path}, line {number}") if as_json else line)
     with Index.open(where, timeout_seconds=given["wait"]) as index:
         count = index.remove(wanted, missing_ok=given["missing_ok"])
         left = index.stats().documents

@@ -250,7 +250,8 @@ def _difference(name: str, stored: Any, wanted: Any) -> str:
         return _changed_inputs({row[0]: row for row in stored}, {row[0]: row for row in wanted})
     if name == "columns":  # with everything that says how they are read
         was, now = (dict(_SETTING.findall(str(one))) for one in (stored, wanted))
-        return ", ".join(f"{key} was {was.get(key)} and is {now.get(key)}" for key in now if was.get(key) != now[key])
+        changed = [f"{key} was {was.get(key)} and is {now[key]}" for key in now if was.get(key) != now[key]]
+        return ", ".join(changed) or "columns differ"
     return f"{name} was {stored!r} and is {wanted!r}"
 
 

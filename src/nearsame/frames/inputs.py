@@ -10,6 +10,7 @@ import os
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import field, replace
+from itertools import combinations
 from typing import Any
 
 from nearsame.dataclass import dataclass
@@ -336,21 +337,14 @@ def common_order(parts: Sequence[FramePart], name: str) -> str:
         if family(kind) is None:
             message = f"column {name!r} is of type {kind}, which has no order"
             raise ConfigError(message, hint="Name a column of numbers, dates or texts.")
-    families = {family(kind) for kind in filled}
-    common = common_type(list(filled), is_order=True) if filled else "bigint"
-    if (len(families) > 1 and families not in ({"integer", "number"}, {"integer", "decimal"})) or (
-        "decimal" in families and common == "string"
-    ):
-        (one, first), (other, second) = next(
-            ((a, b), (c, d))
-            for a, b in filled.items()
-            for c, d in filled.items()
-            if a != c and common_type([a, c], is_order=True) == "string"
-        )
-        message = f"column {name!r} is {one} in {first} and {other} in {second}"
-        hint = "Give the column one type in all sources."
-        raise ConfigError(f"{message}: no type holds the values of both exactly", hint=hint)
-    return "string" if families == {"string"} else common
+    if {family(kind) for kind in filled} == {"string"}:
+        return "string"
+    for (one, first), (other, second) in combinations(filled.items(), 2):
+        if common_type([one, other], is_order=True) == "string":
+            message = f"column {name!r} is {one} in {first} and {other} in {second}"
+            hint = "Give the column one type in all sources."
+            raise ConfigError(f"{message}: no type holds the values of both exactly", hint=hint)
+    return common_type(list(filled), is_order=True) if filled else "bigint"
 
 
 def with_source(frame: Any, *, is_archive: bool) -> Any:

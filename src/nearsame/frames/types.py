@@ -43,7 +43,7 @@ def common_type(kinds: list[str], *, is_order: bool) -> str:
     if set(kinds) <= {*INTEGERS, *NUMBERS}:
         return "double"
     families = {family(kind) for kind in kinds}
-    return _COMMON.get(str(families.pop()), "string") if len(families) == 1 else "string"
+    return next((kind for own, kind in _COMMON.items() if families == {own}), "string")
 
 
 def _decimal(kinds: list[str]) -> str:

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nearsame.kernels._jit import jit, load64, popcount
+from nearsame.kernels._jit import jit, popcount
 from nearsame.kernels.sets import first_at_least
 
 __all__ = [
@@ -24,10 +24,6 @@ __all__ = [
 
 _FULL, _ONE = np.uint8(255), np.uint8(1)
 _U0, _U1, _U2, _U6, _U15, _U63 = (np.uint64(n) for n in (0, 1, 2, 6, 15, 63))
-_MORE = np.uint64(0xFEFEFEFEFEFEFEFE)
-_LOW7 = np.uint64(0x7F7F7F7F7F7F7F7F)
-_GATHER = np.uint64(0x0102040810204080)
-_U7, _U56 = np.uint64(7), np.uint64(56)
 _STRETCH = 1 << 21  # slots: their counters stay in cache
 _WORD = 6  # log2 of the slots that one word says of whether they are full
 _AT_ONCE = 16  # items, read before one looks whether it is enough
@@ -245,15 +241,8 @@ def mark_alone(table, marks):
     """Bit i of marks[w] says that the counter of slot 64·w + i of a table of bytes is at most one."""
     for word in range(marks.size):
         mark = _U0
-        if (word + 1) << _WORD > table.size:
-            for slot in range(word << _WORD, table.size):
-                mark |= np.uint64(table[slot] <= _ONE) << (np.uint64(slot) & _U63)
-            marks[word] = mark
-            continue
-        for j in range(8):
-            more = load64(table, (word << 6) + 8 * j) & _MORE
-            alone = ~(((more & _LOW7) + _LOW7) | more | _LOW7)
-            mark |= (((alone >> _U7) * _GATHER) >> _U56) << np.uint64(8 * j)
+        for slot in range(word << _WORD, min((word + 1) << _WORD, table.size)):
+            mark |= np.uint64(table[slot] <= _ONE) << (np.uint64(slot) & _U63)
         marks[word] = mark
 
 

@@ -3,7 +3,6 @@
 import dataclasses
 import json
 import os
-import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from nearsame.outputs import evaluations, html
 from nearsame.outputs.destinations import by_ending
 from nearsame.outputs.folder import appearing, require_place, write_table
 from nearsame.outputs.small_pages import SmallPage, of_plan, small_page
+from nearsame.printable import fits_a_line
 from nearsame.recipes.arguments import checked
 
 __all__ = [
@@ -69,7 +69,7 @@ def write_to_label(found: ToLabel, path: str | os.PathLike[str], *, overwrite: b
     place = require_place(path, found.inputs, folder=False, overwrite=overwrite)
     rows = list(zip(*(column.to_pylist() for column in found.table.columns), strict=True))
     for name in (name for row in rows for name in row[:2]):
-        if not name or name != name.strip() or re.search("[\t\n\r]", name):
+        if not fits_a_line(name):
             what = "is empty, or has a tab, a line break or a blank at an end"
             message = f"the id {name!r} {what}, which {os.fspath(path)} cannot hold"
             raise OutputError(message, hint="Choose another column of ids with id_column (--id-column).")

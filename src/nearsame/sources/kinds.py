@@ -29,6 +29,7 @@ __all__ = ["KINDS", "HeldTable", "Kind", "is_of", "require_distinct", "splits_of
 _MATRIX = 2  # dimensions
 _COLUMN = "Give the column one type that Arrow has, as by astype(str), or leave it out."
 _BY_ITSELF = "That is what it raised when it was read: mend it, or read it by itself to see where that comes from."
+_OF_PYTHON = ". Detail: Python exception"  # which Arrow adds where it has called some
 _PIECE_ROWS = 10_000
 _PIECE_CHARS = 16 << 20
 
@@ -76,9 +77,7 @@ def taken(thing: Any) -> HeldTable:
         raise
     except Exception as error:  # whatever the library of a foreign object raises
         said = "; ".join(map(str, error.args)) or str(error)  # Arrow says in a second one which column it is
-        reason = said.partition("\n")[0].partition(". Detail: Python exception")[
-            0
-        ]  # where another's code is called by Arrow
+        reason = said.partition("\n")[0].partition(_OF_PYTHON)[0]
         message = f"documents cannot be read from {described(thing)}: {reason}"
         is_type = isinstance(error, pa.ArrowException | TypeError) and "column" in said
         raise SourceError(message, hint=_COLUMN if is_type else _BY_ITSELF) from error

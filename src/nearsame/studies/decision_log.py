@@ -22,6 +22,7 @@ from nearsame.dataclass import dataclass
 from nearsame.errors import NearSameError, OutputError, SourceError
 from nearsame.files.inputs import Inputs
 from nearsame.outputs.folder import require_place
+from nearsame.printable import fits_a_line
 from nearsame.sources.judged import DECISION_COLUMNS, WEIGHED_COLUMNS, JudgedPair, read_judgements
 
 __all__ = ["DecisionLog", "unfit"]
@@ -206,7 +207,7 @@ def _sync_folder(path: Path) -> None:
 def unfit(doubt: Undecided) -> str:
     """Why a decision about a pair could not be read again; nothing where it can."""
     for name in (doubt.goes.id, doubt.stays.id):
-        if not name or name != name.strip() or _UNFIT.search(name):
+        if not fits_a_line(name):
             return "an id with a tab, a line break or a blank at an end cannot stand in a file of decisions"
         if name != _fit(name):
             return "an id that is not Unicode cannot stand in a file of decisions"

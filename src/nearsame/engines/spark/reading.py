@@ -276,12 +276,10 @@ def _whole_numbers(frame: Any, said: Iterable[str], name: str) -> set[str]:
     for folder in folders:
         for key, value in said_by_path(folder).items():
             values.setdefault(key, set()).add(value)
-    above = len(os.path.commonpath(folders)) if len(folders) > 1 else None  # what stands there says no column
-    here = {key: None for folder in folders for key in (said_by_path(folder[above:]) if above is not None else ())}
+    above = os.path.commonprefix([*folders]).rpartition("/")[0]  # noqa: RUF071  (addresses have two slashes; up to the last one)
+    below = {key for folder in folders for key in said_by_path(folder.removeprefix(above))}
     lowered = {one.lower() for one in said}
-    there = [key for key in here if key.lower() in lowered]
-    if len(there) > len({key.lower() for key in there}):
-        require_apart(there, name)
+    require_apart(sorted(key for key in below if key.lower() in lowered), name)
     return {key for key in values if key in said and are_whole(values[key])}
 
 

@@ -66,7 +66,9 @@ class PageJudge:
 
     def gave(self, item: Any, url: str | None, text: str = "") -> None:
         """An item of a page, or one that was judged by its own text, is out."""
-        name = self._name(url, text)
+        self._is_out(item, self._name(url, text))
+
+    def _is_out(self, item: Any, name: str) -> None:
         self._gave.add(name)
         _remember(self._out, item, name)
 
@@ -76,12 +78,12 @@ class PageJudge:
         if sent is item and not isinstance(told.get("exception"), NearDuplicateItem):
             self._gave.discard(name)
 
-    def stands(self, resemblance: Resemblance) -> bool:
+    def stands(self, item: Any, resemblance: Resemblance) -> bool:
         """Whether an item may go for what it resembles; of what gave none it is the first, and stands for it."""
         name = resemblance.url or resemblance.id
         if resemblance.unchanged or name not in self._new or name in self._gave:
             return True
-        self._gave.add(name)
+        self._is_out(item, name)
         self.count("items_alone")
         return False
 
@@ -164,8 +166,9 @@ class PageJudge:
     @staticmethod
     def _name(url: str | None, text: str) -> str:
         """The URL, or a name by the text."""
-        digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16)
-        return _kept(url) or f"item:{digest.hexdigest()}"
+        if url:
+            return str(_kept(url))
+        return f"item:{hashlib.blake2b(text.encode('utf-8', 'surrogatepass'), digest_size=16).hexdigest()}"
 
 
 def _kept(url: str | None) -> str | None:

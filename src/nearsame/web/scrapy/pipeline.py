@@ -92,7 +92,7 @@ class NearDuplicatePipeline:
 
     def _resembling(self, judge: PageJudge, item: Any, fields: ItemAdapter, resemblance: Resemblance) -> Any:
         if self.options.action == "drop":
-            if not judge.stands(resemblance):
+            if not judge.stands(item, resemblance):
                 return item
             judge.count("items_dropped")
             other = resemblance.url or resemblance.id
