@@ -20,7 +20,7 @@ from nearsame.engines.base import Machine
 from nearsame.errors import ConfigError
 from nearsame.flow.corpus import Met, Question, State
 from nearsame.flow.decisions import NO_COPY, Answers, Before, Decisions, Located, Standings, met_similar, staying
-from nearsame.flow.steps import OneSide, Steps
+from nearsame.flow.steps import OneSide, Steps, may_be_similar
 from nearsame.kernels import tokens
 from nearsame.kernels.buckets import Meeting
 from nearsame.kernels.scores import Bound
@@ -203,7 +203,11 @@ class Arrays:
         note: Callable[[str], None],  # noqa: ARG002  (likewise)
     ) -> tuple[Any, Any, tuple[str, ...]]:
         """What keys are made of, and what they must know of all of it."""
-        return *step.counted(made, int(self.about.sizes.sum()), self.engine), ()
+        sizes = self.about.sizes
+        may_be = may_be_similar(made, step.sieve, sizes, self.engine) if step.sieve else None
+        if may_be is not None:
+            made, sizes = self.engine.only(made, may_be), sizes[may_be]
+        return *step.counted(made, int(sizes.sum()), self.engine), ()
 
     def offered(self, keys: Any) -> tuple[Any, int]:
         """Keys, computed once, and how many there are."""

@@ -7,6 +7,7 @@
 import importlib
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,10 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from nearsame import schemas
-from nearsame.engines.base import Engine, Stage
+from nearsame.arrow import Mask, Rows
+from nearsame.engines.base import Engine, Machine, Stage
 from nearsame.kernels import shingles, tokens
+from nearsame.kernels.prefixes import Shares
 from nearsame.kernels.scores import APART, Bound
 from nearsame.named import NamedTuple
 from nearsame.recipes.methods import (
@@ -51,7 +54,7 @@ from nearsame.stages.sketches.modp import Fingerprints
 from nearsame.stages.texts.raw import Texts
 from nearsame.stages.texts.stopwords import stop_words, taken_as_words
 
-__all__ = ["OneSide", "Steps", "count_items", "cut_flags", "steps", "stops", "texts"]
+__all__ = ["OneSide", "Steps", "count_items", "cut_flags", "may_be_similar", "steps", "stops", "texts"]
 
 OneSide = npt.NDArray[np.bool_] | None  # by row: stands for documents of the `against` side only
 
@@ -64,6 +67,7 @@ class Steps(NamedTuple):
     # What features weigh: features in; codes or weighted sets out, and the table of frequencies that they went by.
     weigh: Callable[[Any, Engine], tuple[Any, FrequencyTable | None]] | None = None
     counts: Callable[[Any, int, Engine], tuple[Any, Any]] | None = None  # what keys must know of all they are made of
+    sieve: Shares | None = None  # by which sets are left out of that; None: none are
     sketches: Stage | None = None
     keys: Callable[[Any], Stage] | None = None  # from the counts (or None); None: equal features are all there is
     chances: Callable[[Any], Any] | None = None  # to share a key, by the similarity that rows tell; None: not by chance
@@ -167,7 +171,23 @@ def _joined(method: Jaccard | Cosine, *, ready_items: bool) -> Steps:
         return of_weights
     measure = measures.BY_NAME[method.measure]
     shares = measures.shares(measures.bound(measure, method.threshold))
-    return Steps(sets, measure, counts=count_items, keys=lambda counts: keys_of_sets(shares, counts), second=second)
+    keys = partial(keys_of_sets, shares)
+    return Steps(sets, measure, counts=count_items, sieve=shares, keys=keys, second=second)
+
+
+def may_be_similar(features: Any, shares: Shares, sizes: Rows, engine: Machine) -> Mask | None:
+    """By row, of sets that have so many items: whether one may be similar to another; None where nobody need ask."""
+    counting = plan_counting(int(sizes.sum()), engine.table_bytes)
+    if not counting.is_large or engine.room.get("features") != "memory":
+        return None
+    from nearsame.stages.keys.sieve import CountBeginnings, MayBeSimilar, plan_sieve  # noqa: PLC0415  (of many only)
+
+    sieve = plan_sieve(counting, shares, engine.table_bytes)
+    if sieve is None:
+        return None
+    table = engine.fold(features, CountBeginnings(sieve))
+    found: Mask = engine.fold(features, MayBeSimilar(sieve, table, sizes.size))
+    return found
 
 
 def count_items(

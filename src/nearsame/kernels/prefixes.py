@@ -15,6 +15,7 @@ __all__ = [
     "count_frequent",
     "deal_counts",
     "find_full",
+    "find_shared",
     "look_up",
     "look_up_until_alone",
     "mark_alone",
@@ -22,8 +23,8 @@ __all__ = [
     "write_classes",
 ]
 
-_FULL, _ONE = np.uint8(255), np.uint8(1)
-_U0, _U1, _U2, _U6, _U15, _U63 = (np.uint64(n) for n in (0, 1, 2, 6, 15, 63))
+_FULL, _ONE, _TWO = np.uint8(255), np.uint8(1), np.uint8(2)
+_U0, _U1, _U2, _U3, _U6, _U15, _U63 = (np.uint64(n) for n in (0, 1, 2, 3, 6, 15, 63))
 _STRETCH = 1 << 21  # slots: their counters stay in cache
 _WORD = 6  # log2 of the slots that one word says of whether they are full
 _AT_ONCE = 16  # items, read before one looks whether it is enough
@@ -67,7 +68,14 @@ def add_counts(items, starts, ends, base, shift, low, high, table):
 
 
 @jit
-def _count_stretch(slots, num, base, table):
+def _count_stretch(slots, num, base, twice, table):
+    if twice:
+        for k in range(num):
+            slot = base + np.int64(slots[k])
+            lane = np.uint8((slot & 3) << 1)
+            count = table[slot >> 2]
+            table[slot >> 2] = count + (np.uint8((count >> lane) & _TWO != _TWO) << lane)
+        return
     for k in range(num):
         slot = base + np.int64(slots[k])
         count = table[slot]
@@ -75,7 +83,7 @@ def _count_stretch(slots, num, base, table):
 
 
 @jit
-def deal_counts(items, starts, ends, shift, low, high, bits, waiting, num_waiting, table):
+def deal_counts(items, starts, ends, shift, low, high, bits, waiting, num_waiting, twice, table):
     """`add_counts` for a table much larger than the cache, where most items would fetch a line of memory each.
 
     Slots wait in lists, one for each stretch of 2**bits slots; a list that is full is counted while its stretch of the
@@ -91,7 +99,8 @@ def deal_counts(items, starts, ends, shift, low, high, bits, waiting, num_waitin
         bits: of a stretch, at most 32.
         waiting: uint32[stretches, room], written to.
         num_waiting: int64[stretches], the numbers that wait; kept from call to call.
-        table: uint8, counters that stop at 255.
+        twice: whether counters are of two bits, four in a byte, and stop at 2.
+        table: uint8, counters that stop at 255, or those.
     """
     first, room = low >> bits, waiting.shape[1]
     least, stop, wide = np.uint64(low) << shift, np.uint64(high), np.uint64(bits)
@@ -106,16 +115,16 @@ def deal_counts(items, starts, ends, shift, low, high, bits, waiting, num_waitin
             waiting[stretch, at] = np.uint32(slot & mask)
             at += 1
             if at == room:
-                _count_stretch(waiting[stretch], at, (first + stretch) << bits, table)
+                _count_stretch(waiting[stretch], at, (first + stretch) << bits, twice, table)
                 at = 0
             num_waiting[stretch] = at
 
 
 @jit
-def add_waiting(low, bits, waiting, num_waiting, table):
+def add_waiting(low, bits, waiting, num_waiting, twice, table):
     """Count all that waits."""
     for stretch in range(num_waiting.size):
-        _count_stretch(waiting[stretch], num_waiting[stretch], low + (stretch << bits), table)
+        _count_stretch(waiting[stretch], num_waiting[stretch], low + (stretch << bits), twice, table)
         num_waiting[stretch] = 0
 
 
@@ -244,6 +253,17 @@ def mark_alone(table, marks):
         for slot in range(word << _WORD, min((word + 1) << _WORD, table.size)):
             mark |= np.uint64(table[slot] <= _ONE) << (np.uint64(slot) & _U63)
         marks[word] = mark
+
+
+@jit
+def find_shared(items, starts, ends, shift, least, table, out):
+    """out[i] says whether least[i] items of set i, or more, were counted twice in a table of two bits a slot."""
+    for i in range(starts.size):
+        num_shared = np.int64(0)
+        for j in range(starts[i], ends[i]):
+            slot = items[j] >> shift
+            num_shared += np.int64((table[slot >> _U2] >> np.uint8(((slot & _U3) << _U1) + _U1)) & _ONE)
+        out[i] = num_shared >= least[i]
 
 
 @jit

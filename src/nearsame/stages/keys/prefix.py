@@ -37,6 +37,7 @@ __all__ = [
     "Scale",
     "class_edges",
     "counted",
+    "deal",
     "plan_counting",
 ]
 
@@ -67,6 +68,11 @@ class Counting:
     def table_bytes(self) -> int:
         """The memory of one table: a slot is a byte, or half of one with `nibbles`."""
         return (1 << self.bits) >> int(self.nibbles)
+
+    @property
+    def is_large(self) -> bool:
+        """Whether it is one table of bytes that no cache holds."""
+        return self.bits >= _LARGE_BITS and not self.nibbles and self.passes == 1
 
     @property
     def shift(self) -> int:
@@ -125,20 +131,12 @@ class CountItems:
     def add_many(self, state: npt.NDArray[np.uint8], batches: Iterable[pa.RecordBatch], part: int, parts: int) -> Any:
         """`add` for several batches, of which the items of neighbouring slots are counted together."""
         counting = self.counting
-        if counting.bits < _LARGE_BITS or counting.nibbles or counting.passes > 1:
+        if not counting.is_large:
             for batch in batches:
                 self.add(state, batch, part, parts)
             return state
-        bits = max(_STRETCH_BITS, counting.bits - (_MOST_STRETCHES - 1).bit_length())
-        stretches = 1 << (counting.bits - bits)
-        first, last = part * stretches // parts, (part + 1) * stretches // parts
-        room = max(1, min(_WAITING_BYTES, counting.table_bytes // 2) // 4 // stretches)
-        waiting, numbers = np.empty((last - first, room), np.uint32), np.zeros(last - first, np.int64)
-        for batch in batches:
-            lists = arrow.lists(batch.column("items"))
-            share = (first << bits, last << bits, bits)
-            prefixes.deal_counts(*lists, np.uint64(counting.shift), *share, waiting, numbers, state)
-        prefixes.add_waiting(first << bits, bits, waiting, numbers, state)
+        lists = (arrow.lists(batch.column("items")) for batch in batches)
+        deal(lists, counting.bits, lambda of: (part * of // parts, (part + 1) * of // parts), state)
         return state
 
     def merge(self, a: npt.NDArray[np.uint8], b: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
@@ -147,6 +145,34 @@ class CountItems:
             return a + np.minimum(b, 255 - a)
         low, high = np.minimum((a & 15) + (b & 15), 15), np.minimum((a >> 4) + (b >> 4), 15)
         return np.asarray(low | (high << 4), np.uint8)
+
+
+def deal(
+    lists: Iterable[arrow.Lists],
+    bits: int,
+    share: Callable[[int], tuple[int, int]],
+    table: npt.NDArray[np.uint8],
+    *,
+    twice: bool = False,
+) -> None:
+    """Count items in a large table of 2**bits slots, those of neighbouring slots together.
+
+    Args:
+        lists: of items.
+        bits: of an item that are its slot.
+        share: of so many stretches, which are counted: from one up to another.
+        table: a byte for each slot; or two bits, and no item is counted more than twice.
+        twice: whether it is of bits.
+    """
+    of_stretch = max(_STRETCH_BITS, bits - (_MOST_STRETCHES - 1).bit_length())
+    stretches = 1 << (bits - of_stretch)
+    first, last = share(stretches)
+    room = max(1, min(_WAITING_BYTES, table.size // 2) // 4 // stretches)
+    waiting, numbers = np.empty((last - first, room), np.uint32), np.zeros(last - first, np.int64)
+    low, high = first << of_stretch, last << of_stretch
+    for some in lists:
+        prefixes.deal_counts(*some, np.uint64(64 - bits), low, high, of_stretch, waiting, numbers, twice, table)
+    prefixes.add_waiting(low, of_stretch, waiting, numbers, twice, table)
 
 
 class FullSlots(NamedTuple):
