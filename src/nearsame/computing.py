@@ -15,11 +15,11 @@ from typing import Any
 import pyarrow as pa
 
 __all__ = [
-    "all_", "and_", "any_", "ascii_trim_whitespace", "binary_join_element_wise", "binary_length", "cast", "coalesce",
-    "count_distinct", "drop_null", "equal", "extract_regex", "fill_null", "filter_", "greater_equal", "if_else",
-    "is_in", "is_nan", "is_valid", "less", "list_value_length", "match_substring_regex", "max_", "min_", "min_max",
-    "multiply", "not_equal", "or_", "replace_substring_regex", "run_end_decode", "sort_indices", "strftime",
-    "struct_field", "sum_", "take", "utf8_lower", "value_counts",
+    "add", "all_", "and_", "any_", "ascii_trim_whitespace", "binary_join_element_wise", "binary_length", "cast",
+    "coalesce", "count_distinct", "drop_null", "equal", "extract_regex", "fill_null", "filter_", "greater_equal",
+    "if_else", "invert", "is_finite", "is_in", "is_nan", "is_valid", "less", "list_value_length",
+    "match_substring_regex", "max_", "min_", "min_max", "multiply", "not_equal", "or_", "replace_substring_regex",
+    "run_end_decode", "sort_indices", "strftime", "struct_field", "sum_", "take", "utf8_lower", "value_counts",
 ]  # fmt: skip
 
 
@@ -47,6 +47,7 @@ def _with(options: str, name: str) -> Callable[..., Any]:
     return call
 
 
+add = _of_all("add")
 all_ = _with("ScalarAggregateOptions", "all")
 and_ = _of_all("and")
 any_ = _of_all("any")
@@ -61,6 +62,8 @@ extract_regex = _with("ExtractRegexOptions", "extract_regex")
 filter_ = _of_all("filter")
 greater_equal = _of_all("greater_equal")
 if_else = _of_all("if_else")
+invert = _of_all("invert")
+is_finite = _of_all("is_finite")
 is_in = _with("SetLookupOptions", "is_in")
 is_nan = _of_all("is_nan")
 is_valid = _of_all("is_valid")

@@ -1,11 +1,13 @@
 """An index as its users know it: what goes in, what it resembles, and what may not be."""
 
+import json
 from contextlib import contextmanager
 from fractions import Fraction
 from itertools import combinations
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import nearsame as ns
@@ -456,6 +458,36 @@ def test_everything_is_exported_and_goes_into_another_index(tmp_path, ending):
             assert list(index.ids()) == list(copy.ids())
             assert index.query(EDITED) == copy.query(EDITED)
             assert ROSE == copy.text("a")
+
+
+@pytest.mark.parametrize("first", ["", "...", ROSE])
+def test_an_export_has_all_columns_whatever_its_first_document_has(tmp_path, first):
+    """Digests stood in none where the first document, by id, had nothing to be digested."""
+    with ns.Index.create(tmp_path / "a.ns", method=ALL, keep_columns="lang") as index:
+        index.add([{"id": "a", "text": first}, {"id": "b", "text": OTHER, "lang": "en"}])
+        index.export(tmp_path / "out.parquet")
+        index.export(tmp_path / "out.jsonl")
+    lines = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+    table = pq.read_table(tmp_path / "out.parquet").to_pylist()
+    assert lines == [{name: value for name, value in row.items() if value is not None} for row in table]
+    assert [name for name in table[1] if "_of_" in name]
+    for name in table[0]:
+        with pytest.raises(ns.ConfigError, match="a place of its own" if name != "lang" else "lang is given twice"):
+            ns.Index.create(tmp_path / "b.ns", method=ALL, keep_columns=["lang", name])
+
+
+def test_halves_of_pairs_are_exported_as_escapes_and_by_no_table(tmp_path):
+    """What stands in a file of lines is UTF-8; Parquet has no such texts, and says so."""
+    text = f"{ROSE} \ud800"
+    with ns.Index.create(tmp_path / "a.ns", store="text") as index:
+        index.add([{"id": "a", "text": text}, {"id": "b", "text": "\xe4"}])
+        index.export(tmp_path / "out.jsonl")
+        assert [text, "\xe4"] == [
+            json.loads(line)["text"] for line in (tmp_path / "out.jsonl").read_text("utf-8").splitlines()
+        ]
+        with pytest.raises(ns.ConfigError, match=r"half of a pair of surrogates .*ud800.*, which Parquet"):
+            index.export(tmp_path / "out.parquet")
+    assert not (tmp_path / "out.parquet").exists()
 
 
 def test_an_index_may_be_asked_and_changed_while_its_ids_are_read(where):

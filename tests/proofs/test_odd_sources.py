@@ -216,3 +216,58 @@ def test_an_output_of_what_stands_in_an_archive_is_proved(kind: str, tmp_path: P
     shutil.make_archive(str(tmp_path / "a"), kind, tmp_path, "a.jsonl")
     ns.dedup(f"{kind}://a.jsonl::{tmp_path}/a.{kind}").write(tmp_path / "out")
     assert ns.verify(tmp_path / "out").holds
+
+
+WORDS = "the same few words"
+NUMBERS = {
+    "5 and 05": (["5", "05", "7"], [0, 0, 2]),
+    "more than a double holds": (["9007199254740993", "9007199254740992", ".5"], [0, 1, 2]),
+    "more than a word holds": (["18446744073709551617", "18446744073709551616"], [0, 1]),
+    "more than any double": (["12e4567", "13e4567"], [0, 1]),
+    "less than any": (["1e-400", "0"], [0, 1]),
+    "zeros": (["0", "-0", "0.0", "-0.0"], [0, 0, 0, 0]),
+    "hexadecimal": (["0x10", "16"], [0, 1]),
+    "spelt by programs": (["0.12345678901234567", "0.1", "0.10"], [0, 1, 1]),
+    "not only numbers": (["5", "05", "x"], [0, 1, 2]),
+}
+
+
+@pytest.mark.parametrize("kind", NUMBERS)
+def test_groups_of_a_file_without_types_are_numbers_as_they_are_written(tmp_path: Path, kind: str) -> None:
+    """Where all are; two numbers that differ are two groups, whatever a double makes of them."""
+    numbers, groups = NUMBERS[kind]
+    lines = [f"d{at},{WORDS},{number}" for at, number in enumerate(numbers)]
+    (tmp_path / "a.csv").write_text("\n".join(["id,text,g", *lines, ""]))
+    found = ns.dedup(str(tmp_path / "a.csv"), group_by="g")
+    assert sorted({f"d{at}" for at in groups}) == found.kept()["id"].to_pylist()
+    found.write(tmp_path / "out")
+    assert [] == _told(tmp_path / "out")
+
+
+def test_groups_of_two_files_are_compared_as_numbers(tmp_path: Path) -> None:
+    """One is the side that stays."""
+    (tmp_path / "a.csv").write_text(f"id,text,g\na,{WORDS},5\nc,others,7\n")
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "b.csv").write_text(f"id,text,g\nb,{WORDS},05\n")
+    (tmp_path / "in" / "c.jsonl").write_text(f'{{"id":"d","text":"{WORDS}","g":5.0}}\n')
+    found = ns.dedup(str(tmp_path / "in"), against=str(tmp_path / "a.csv"), group_by="g")
+    assert 2 == found.stats.removed
+    found.write(tmp_path / "out")
+    assert [] == _told(tmp_path / "out")
+
+
+def test_empty_urls_are_none(tmp_path: Path) -> None:
+    """A column of nothing else is no evidence that is missing."""
+    (tmp_path / "a.jsonl").write_text(f'{{"text":"{WORDS}","url":""}}\n' * 2)
+    ns.dedup(str(tmp_path / "a.jsonl")).write(tmp_path / "out")
+    assert [] == _told(tmp_path / "out")
+
+
+def test_a_copy_of_what_goes_by_equal_words_equals_its_witness_by_them(tmp_path: Path) -> None:
+    """Its own bytes are those of the one in between."""
+    texts = [WORDS.upper(), WORDS, WORDS]
+    (tmp_path / "a.jsonl").write_text("".join(f'{{"text":"{text}"}}\n' for text in texts))
+    found = ns.dedup(str(tmp_path / "a.jsonl"), method=ns.Digest(normalise=True), use=["digest", "text"])
+    assert 2 == found.stats.removed
+    found.write(tmp_path / "out")
+    assert [] == _told(tmp_path / "out")

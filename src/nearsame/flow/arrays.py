@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from nearsame import computing
 from nearsame.arrow import Rows
 from nearsame.dataclass import dataclass
 from nearsame.engines.base import Machine
@@ -294,9 +295,11 @@ def groups_of(reading: Reading, group_by: str) -> Rows:
     return numbered(column)
 
 
-def numbered(strings: pa.Array) -> Rows:
-    """By row a number that equal strings share; -1 of null."""
-    return np.asarray(strings.dictionary_encode().indices.fill_null(-1)).astype(np.int64)
+def numbered(values: pa.Array) -> Rows:
+    """By row a number that equal values share; -1 of null."""
+    if pa.types.is_floating(values.type):
+        values = computing.add(values, pa.scalar(0.0, values.type))  # -0.0 is 0.0
+    return np.asarray(values.dictionary_encode().indices.fill_null(-1)).astype(np.int64)
 
 
 def require_host(columns: Columns, num_documents: int, num_hosts: int) -> None:

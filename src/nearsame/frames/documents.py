@@ -144,7 +144,9 @@ class FrameSide:
         if name == HOST:
             return _beside(part, self.columns.beside[0])
         value = self._order(part, name)
-        return _MOMENT.format(value) if self.orders[name] == "timestamp" else f"cast({value} as string)"
+        kind = self.orders[name]
+        value = f"{value} + 0" if kind in ("float", "double") else value  # -0.0 is 0.0
+        return _MOMENT.format(value) if kind == "timestamp" else f"cast({value} as string)"
 
     def _order(self, part: FramePart, column: str) -> str:
         common = self.orders[column]

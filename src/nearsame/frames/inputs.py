@@ -206,18 +206,33 @@ def _counted(part: FramePart, numbers: Collection[str]) -> FramePart:
     orders = [name for name in part.chosen.order if part.delimited and name in numbers]
     for name in orders:
         given = f"{readable} and {quoted(name)} <> ''"
-        others = [f"{given} and try_cast({quoted(name)} as {kind}) is null" for kind in ("bigint", "double")]
+        others = [f"{given} and not coalesce({held.format(quoted(name))}, false)" for held in _HELD.values()]
         sums += [f"count_if({condition})" for condition in (given, *others)]
     frame = with_file(part.frame, "nearsame_file")
     rows = [tuple(row) for row in Verbs.aggregated(frame, ["nearsame_file"], sums).collect()]
     totals = [sum(column) for column in list(zip(*rows, strict=True))[1:]] or [0] * len(sums)
     unread = tuple(sorted((as_path(row[0]) if row[0] else part.name, row[1], _said(row[1])) for row in rows if row[1]))
-    kinds = dict(part.orders)
+    kinds, each = dict(part.orders), 1 + len(_HELD)
     for at, name in enumerate(orders):
-        given_values, no_integers, no_numbers = totals[3 + 3 * at : 6 + 3 * at]
-        number = "bigint" if not no_integers else "double" if not no_numbers else kinds[name]
+        given_values, *others = totals[3 + each * at : 3 + each * (at + 1)]
+        number = next((kind for kind, failed in zip(_HELD, others, strict=True) if not failed), kinds[name])
         kinds[name] = number if given_values else NO_TYPE
     return replace(part, unread=unread, mended=totals[2], orders=kinds)
+
+
+_DOUBLE = "try_cast({0} as double)"
+_DECIMAL = "try_cast({} as decimal(38,18))"
+_EXACT = "{0} not rlike '[eE]|[.][0-9]{{19}}'"
+_HELD = {  # whether a cell of a file without types is a number that a type holds as it is written, in SQL
+    "bigint": "try_cast({0} as bigint) is not null",
+    "double": (
+        f"{_DOUBLE} is not null and {{0}} not rlike '[0-9.][dDfF]$' and ({{0}} not rlike '[0-9]' or"
+        f" (abs({_DOUBLE}) < double('inf') and ({_DOUBLE} <> 0 or {{0}} rlike '^[-+]?[0.]+$') and (length({{0}}) < 16"
+        f" or ({_EXACT} and {_DECIMAL.format('{0}')} = {_DECIMAL.format(f'cast({_DOUBLE} as string)')}))))"
+    ),
+    "decimal(38,0)": "try_cast({0} as decimal(38,0)) is not null and {0} not rlike '[.eE]'",
+    "decimal(38,18)": f"{_DECIMAL.format('{0}')} is not null and {_EXACT}",
+}
 
 
 def _said(number: int) -> str:

@@ -82,16 +82,16 @@ class Condition(NamedTuple):
         return compare(value, self.values[0]) if one is None or other is None else compare(one, other)
 
 
-def kept_columns(given: str | Sequence[str] | None) -> tuple[str, ...]:
-    """The names of columns to keep, as a caller gives them: several, or one text with commas.
+def kept_columns(given: str | Sequence[str] | None, taken: Sequence[str] = ()) -> tuple[str, ...]:
+    """The names of columns to keep, as a caller gives them: several, or one text with commas; none that is `taken`.
 
     Raises:
         ConfigError: One is given twice, is something that a document has anyway, or cannot stand in a condition.
     """
     names = tuple(name.strip() for name in given.split(",")) if isinstance(given, str) else tuple(given or ())
     for name in names:
-        if name in _OWN:
-            hint = f"Leave it out; {', '.join(_OWN)} are not columns to keep."
+        if name in _OWN or name in taken:
+            hint = f"Leave it out; {', '.join((*_OWN, *taken))} are not columns to keep."
             raise ConfigError(f"keep_columns={name}: an index has a place of its own for that", hint=hint)
         if not _NAME.fullmatch(name):
             hint = "Name columns without commas, spaces around them, and the signs of conditions: = ! < > |."

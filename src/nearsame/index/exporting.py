@@ -5,7 +5,7 @@ import os
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -17,17 +17,26 @@ from nearsame.files.inputs import Inputs
 from nearsame.index.codes import CodeFacet
 from nearsame.index.columns import unpacked
 from nearsame.index.facet import Facets
-from nearsame.index.facets import DigestFacet
+from nearsame.index.facets import DigestFacet, digest_column, digest_columns
 from nearsame.index.salvaging import whole_rows
 from nearsame.index.sets import SetFacet
 from nearsame.index.shelves import BlobShelf
 from nearsame.outputs.folder import appearing, require_place
+from nearsame.recipes.arguments import shown
 from nearsame.sources import Skipped
 from nearsame.stores.base import Reader, Row
 
 __all__ = ["entry", "export", "exported"]
 
 _AT_ONCE = 1000
+_FIELDS = {
+    "id": pa.large_string(),
+    "url": pa.large_string(),
+    "code": pa.large_string(),
+    "num_features": pa.int64(),
+    "sketch": pa.list_(pa.uint64()),
+    "text": pa.large_string(),
+}
 
 Reading = Callable[[], AbstractContextManager[Reader]]
 
@@ -48,8 +57,7 @@ def entry(facets: Facets, row: Row, leader: str | None = None) -> Entry:
                 code = sum(word << 64 * place for place, word in enumerate(words))
                 fields["code"] = f"{code:0{facet.recipe.bits // 4}x}"
             case DigestFacet() if values.size:
-                digest = values[1:].tobytes()[: int(values[0])].hex()
-                fields["digests"][f"{facet.recipe.algorithm} of {facet.name}"] = digest
+                fields["digests"][facet.label] = values[1:].tobytes()[: int(values[0])].hex()
             case _:
                 pass
     return Entry(row.id, row.url, text=_text(row), leader=leader, columns=unpacked(facets, row.items), **fields)
@@ -82,7 +90,8 @@ def export(  # noqa: PLR0913  (as a caller gives it)
     place = require_place(path, Inputs.index(index), folder=False, overwrite=overwrite)
     with appearing(place) as made, reading() as reader:
         batches = whole_rows(reader, lambda what: skipped.append(Skipped(index, None, None, what)))
-        return write(made, (exported(facets, kept, row) for rows in batches for row in rows))
+        records = (exported(facets, kept, row) for rows in batches for row in rows)
+        return write(made, records, [*_FIELDS, *digest_columns(facets), *kept])
 
 
 def exported(facets: Facets, kept: Sequence[str], row: Row) -> dict[str, Any]:
@@ -90,30 +99,36 @@ def exported(facets: Facets, kept: Sequence[str], row: Row) -> dict[str, Any]:
     record = entry(facets, row).record()
     digests, columns = record.pop("digests"), record.pop("columns")
     del record["leader"]
-    digests = {name.replace(" of ", "_of_"): value for name, value in digests.items()}
+    digests = {digest_column(name): value for name, value in digests.items()}
     return {**record, **digests, **{name: columns.get(name) for name in kept}}
 
 
-def _write_lines(path: Path, records: Iterator[dict[str, Any]]) -> int:
+def _write_lines(path: Path, records: Iterator[dict[str, Any]], _: list[str]) -> int:
     number = 0
-    with path.open("w", encoding="utf-8", errors="surrogatepass", newline="\n") as out:
+    with path.open("wb") as out:
         for record in records:
             given = {key: value for key, value in record.items() if value is not None}
-            out.write(json.dumps(given, ensure_ascii=False) + "\n")
+            try:
+                line = json.dumps(given, ensure_ascii=False).encode()
+            except UnicodeEncodeError:  # half a pair, which only an escape can say
+                line = json.dumps(given).encode()
+            out.write(line + b"\n")
             number += 1
     return number
 
 
-def _write_parquet(path: Path, records: Iterator[dict[str, Any]]) -> int:
+def _write_parquet(path: Path, records: Iterator[dict[str, Any]], columns: list[str]) -> int:
     import pyarrow.parquet as pq  # noqa: PLC0415  (seldom needed, and slow to import)
 
-    names = {"sketch": pa.list_(pa.uint64()), "num_features": pa.int64()}
-    first = list(islice(records, 1))
-    columns = dict.fromkeys(["id", "url", "code", "num_features", "sketch", "text", *(first[0] if first else ())])
-    schema = pa.schema([(name, names.get(name, pa.large_string())) for name in columns])
-    number, left = 0, chain(first, records)
+    schema = pa.schema([(name, _FIELDS.get(name, pa.large_string())) for name in columns])
+    number = 0
     with pa.OSFile(os.fsencode(path), "wb") as out, pq.ParquetWriter(out, schema) as writer:
-        while waiting := list(islice(left, _AT_ONCE)):
-            writer.write_table(pa.Table.from_pylist(waiting, schema=schema))
+        while waiting := list(islice(records, _AT_ONCE)):
+            try:
+                table = pa.Table.from_pylist(waiting, schema=schema)
+            except UnicodeEncodeError as error:
+                message = f"a document has half of a pair of surrogates ({shown(error.object[error.start])})"
+                raise ConfigError(f"{message}, which Parquet cannot hold", hint="Name it .jsonl.") from None
+            writer.write_table(table)
             number += len(waiting)
     return number

@@ -23,7 +23,7 @@ from nearsame.stages.keys import blocks
 from nearsame.stages.keys.urls import Canonical
 from nearsame.stages.pairs import measures
 
-__all__ = ["DigestFacet", "facet_of"]
+__all__ = ["DigestFacet", "digest_column", "digest_columns", "facet_of"]
 
 _DISK = blocks.Costs(3e-6, 8e-6)  # a key more to look up, a document more to fetch
 
@@ -33,6 +33,11 @@ class DigestFacet(Facet):
     """Whole texts, raw or normalised."""
 
     recipe: Digest
+
+    @property
+    def label(self) -> str:
+        """What a digest is called: of what, by which function."""
+        return f"{self.recipe.algorithm} of {self.name}"
 
     def items(self, inputs: Sequence[Input]) -> list[UInt64s]:
         """What each document is compared by."""
@@ -54,6 +59,16 @@ class DigestFacet(Facet):
     @cached_property
     def _stages(self) -> tuple[Any, ...]:
         return steps(self.recipe).features
+
+
+def digest_column(label: str) -> str:
+    """The column of an export in which the digests of that label stand."""
+    return label.replace(" of ", "_of_")
+
+
+def digest_columns(facets: Sequence[Facet]) -> list[str]:
+    """All such columns."""
+    return [digest_column(facet.label) for facet in facets if isinstance(facet, DigestFacet)]
 
 
 @dataclass(frozen=True)

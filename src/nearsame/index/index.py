@@ -26,6 +26,7 @@ from nearsame.index.adding import AddOptions
 from nearsame.index.columns import kept_columns
 from nearsame.index.documents import ColumnNames, Sourced, at_hand
 from nearsame.index.facet import Facets, Input
+from nearsame.index.facets import digest_columns
 from nearsame.index.questions import Questions, named
 from nearsame.index.recipe import facets_of, require_same, written
 from nearsame.index.shelves import pack
@@ -89,7 +90,8 @@ class Index(Questions):
             ConfigError: The methods are impossible.
             StoreError: There is an index, or it cannot be made.
         """
-        facets, kept, room = facets_of(method, store), kept_columns(keep_columns), building.room_for(memory)
+        facets, room = facets_of(method, store), building.room_for(memory)
+        kept = kept_columns(keep_columns, digest_columns(facets))
         _try_out(facets)
         place = os.fspath(where)
         if not is_address(place):

@@ -26,6 +26,7 @@ from nearsame.proofs.decided import Decided
 from nearsame.proofs.evidence import Evidence, Redirects, of_urls
 from nearsame.proofs.features import Cut
 from nearsame.proofs.files import Part, Piece, Record
+from nearsame.proofs.groups import Groups
 from nearsame.proofs.kept import Kept
 from nearsame.proofs.listing import check_files
 from nearsame.proofs.measures import Judge
@@ -80,6 +81,7 @@ class _Proof:
     redirects: Redirects
     tally: Tally
     decided: Decided
+    groups: Groups
     known: Known | None = None
     rows: Rows | None = None
     dropped: Boilerplate = field(default_factory=Boilerplate)
@@ -119,7 +121,8 @@ def prove(  # noqa: PLR0913  (what is claimed, how it is read, watched by whom, 
     with ExitStack() as stack:
         tally = stack.enter_context(Tally())
         redirects = Redirects(reader.beside[0], None if canonical is None else of_urls(canonical))
-        proof = _Proof(claims, reader, judge, drawn, watch, findings, redirects, tally, decided, known)
+        groups = Groups(claims.recipe.get("group_by"), reader.beside[0])
+        proof = _Proof(claims, reader, judge, drawn, watch, findings, redirects, tally, decided, groups, known)
         _say_what_was_read(proof)
         if known is not None:
             findings.note("what an index knows was asked of it again, which the product's own code answers")
@@ -248,7 +251,7 @@ def _first_pass(proof: _Proof, store: Store) -> None:
         key = key_of(part.number, record.position)
         proof.kinds |= {(name, type(record.order.get(name, record))) for name in proof.reader.orders}
         proof.redirects.see(record.beside)
-        group = proof.reader.group(record, proof.recipe.get("group_by"))
+        group = proof.groups.of(record)
         known = record._asdict() | {"id": default_id(part, record), "against": part.against, "key": key, "group": group}
         proof.decided.see(known["id"], key, record.content, against=part.against, group=group)
         store.add(key, known | {"number": tally.documents if is_numbered else None})
@@ -276,21 +279,22 @@ def _second_pass(proof: _Proof, store: Store) -> None:
     seen = 0
     for part, record in _documents(proof):
         line = None if part.against else claims.line(key_of(part.number, record.position))
-        layer, group = "text", proof.reader.group(record, proof.recipe.get("group_by"))
+        layer, spelt = "text", proof.groups.of(record)
+        group = proof.groups.settled(spelt)
         if line is not None:
             seen += 1
             claim = claims.claim(line)
             layer, witness = claim.layer, _stored(proof, store, int(claims.witnesses[line]))
-            if witness is not None and group is not None and list(group) != witness["group"]:
+            if witness is not None and group is not None and group != proof.groups.settled(witness["group"]):
                 findings.wrong(f"removed.parquet, line {claim.line}", "the witness is of another group")
             rows.check(claim, part, record, witness)
             via = witness if claim.via is None else _stored(proof, store, int(claims.vias.get(claim.via, -1)))
             proof.tally.note_other(layer, record.content, None if via is None else via["content"])
         else:
             key = key_of(part.number, record.position)
-            proof.decided.see_kept(key, record.content, against=part.against, group=group)
+            proof.decided.see_kept(key, record.content, against=part.against, group=spelt)
             if proof.sample.size:
-                proof.sample.compare(part, record.position, (record.content, group), findings, may_miss=may_miss)
+                proof.sample.compare(part, record.position, (record.content, spelt), findings, may_miss=may_miss)
         if layer == "text":
             proof.tally.compare(record.content, proof.judge, group)
         else:

@@ -39,7 +39,6 @@ from nearsame.proofs.files import (
 )
 from nearsame.proofs.indexes import IndexLines, content_in, order_in
 from nearsame.proofs.pieces import pieces_of
-from nearsame.proofs.sites import host_in
 from nearsame.proofs.tables import Look
 from nearsame.proofs.values import contents, is_string, orders, texts
 
@@ -113,16 +112,6 @@ class Reader:
             return given
         names = {name: given.get(f"against_{name}") or given.get(name) for name in ("text", "id")}
         return {**given, **names}
-
-    def group(self, record: Record, group_by: str | None) -> tuple[str | None] | None:
-        """The group of a document, as a text; None where there are no groups, or it is not read here."""
-        if group_by == "host":
-            return (host_in(record.beside.get(self.beside[0])),)
-        if group_by is None or group_by not in record.order:
-            return None
-        value = record.order[group_by]
-        value = value.decode("utf-8", "backslashreplace") or None if isinstance(value, bytes) else value
-        return (None if value is None else str(value),)
 
     def documents(self, part: Part, pieces: Iterator[Piece] | None = None) -> Iterator[Record]:
         """The documents of a part; of one that has pieces, from these."""

@@ -101,7 +101,7 @@ class Tally:
         self.documents += 1
         self.against += against
         self.empty += not content
-        self.urls |= url is not None
+        self.urls |= bool(url)
         if isinstance(content, str):
             self.text_bytes += len(content.encode("utf-8", "surrogatepass"))
         elif content is not None:

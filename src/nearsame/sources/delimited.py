@@ -3,8 +3,8 @@
 1. The first record is the header: it has no position and is copied always. Quoted line ends are legal.
 2. A record with another number of fields than the header, or a quote that never closes, is skipped.
 3. An empty id or order is null; an empty text is an empty text (CSV has no null).
-4. `order` needs one type for the whole file, so it takes a pass of its own: integers where all are, else
-   numbers, else strings.
+4. `order` needs one type for the whole file, so it takes a pass of its own: integers where all are, else doubles or
+   decimals, whichever hold all numbers as they are written, else strings.
 """
 
 import csv
@@ -25,7 +25,7 @@ from nearsame.kernels.records import ENDED, UNCLOSED, pass_record, split_records
 from nearsame.named import NamedTuple
 from nearsame.sources.base import MAX_RECORD, Annotations, Aside, Columns, Skip, Skipped, TextChange
 from nearsame.sources.columns import Chosen, choose, is_stringlike, records
-from nearsame.sources.delimited_types import typed
+from nearsame.sources.delimited_types import are_held, typed
 from nearsame.sources.items import plain_records, require_single
 from nearsame.sources.limits import longest, longest_copied, pass_by, too_long
 from nearsame.sources.lined import Lined
@@ -36,6 +36,7 @@ __all__ = ["Delimited"]
 
 _SNIFFED = 1_000
 _BINARY = pa.large_binary()
+_ORDERS = (pa.int64(), pa.uint64(), pa.float64(), pa.decimal256(76, 38), pa.string())
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")  # the byte order marks
 _LINE_ENDS = b"\r\n"
 _CONTROLS = frozenset(range(32)) - frozenset(b"\t\n\r\f\v")
@@ -186,8 +187,8 @@ class Delimited(Lined):
             raise SourceError(message, hint=f"{hint} If this is its name, give it as --text-column.")
 
     def _order_types(self, columns: Columns) -> dict[str, pa.DataType]:
-        """Of each column the narrowest of whole numbers, float64 and string that takes all its values."""
-        kinds = {name: [pa.int64(), pa.uint64(), pa.float64(), pa.string()] for name in columns.order}
+        """Of each column the narrowest type that holds all its values as they are."""
+        kinds = {name: list(_ORDERS) for name in columns.order}
         for block, header in self._blocks(lambda _: None, longest(columns)):
             good = _good(block, header, columns, lambda _: None, self.name)
             if len(good):
@@ -386,11 +387,14 @@ def _as_strings(values: pa.Array) -> pa.Array:
 
 
 def _fits(values: pa.Array, kind: pa.DataType) -> bool:
+    strings = _as_strings(values)
+    if kind != pa.string() and computing.any_(computing.match_substring_regex(strings, pattern="[xX]")).as_py():
+        return False  # to Arrow 0x10 is 16
     try:
-        _as_strings(values).cast(kind)
+        numbers = strings.cast(kind)
     except pa.ArrowInvalid:
         return False
-    return True
+    return not pa.types.is_floating(kind) or are_held(strings, numbers)
 
 
 def _quoted(value: str, delimiter: str) -> str:

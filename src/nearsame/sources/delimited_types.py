@@ -1,14 +1,19 @@
 """Delimited text as a table: a column is numbers or dates only where these can be written again as they stand."""
 
+import math
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
 import pyarrow as pa
 
 from nearsame import computing
 from nearsame.sources.columns import is_stringlike
 
-__all__ = ["typed"]
+__all__ = ["are_held", "typed"]
 
 _TEXTS = ("text", "content")  # whatever they look like
 _MORE_THAN_A_NUMBER = r"^[-+]?(0[0-9]|[0-9]{16,}$)|^[+]"  # whose digits a double would lose
+_SURE = 16  # bytes, of which fewer are digits that a double holds, if it is finite and no zero
 
 
 def typed(data: bytes, delimiter: str) -> pa.Table:
@@ -24,7 +29,8 @@ def typed(data: bytes, delimiter: str) -> pa.Table:
     written = csv.read_csv(pa.py_buffer(data), parse_options=options, convert_options=strings)
     for name in names:
         values = written.column(name)
-        if name in _TEXTS or not _says_all(table.column(name), values):
+        is_named = name == "id" and pa.types.is_floating(table.schema.field(name).type)  # 1e5 is no name but that
+        if name in _TEXTS or is_named or not _says_all(table.column(name), values):
             table = table.set_column(table.column_names.index(name), name, values)
     return table
 
@@ -34,8 +40,33 @@ def _says_all(values: pa.ChunkedArray, written: pa.ChunkedArray) -> bool:
     if pa.types.is_null(values.type):
         return bool(computing.all_(computing.equal(written, ""), min_count=0).as_py())
     if pa.types.is_floating(values.type):
-        return not computing.any_(computing.match_substring_regex(written, _MORE_THAN_A_NUMBER)).as_py()
+        is_more = computing.any_(computing.match_substring_regex(written, _MORE_THAN_A_NUMBER)).as_py()
+        return not is_more and are_held(written, values)
     same = computing.equal(
         values.cast(pa.string()), written if not pa.types.is_boolean(values.type) else computing.utf8_lower(written)
     )
     return bool(computing.all_(same, min_count=0).as_py())  # a missing value, as of NA, says nothing
+
+
+def are_held(written: Any, values: Any) -> bool:
+    """Whether doubles are the numbers that are written, as 0.1 is by the shortest text that means the same double.
+
+    >>> [are_held(pa.array([text]), pa.array([float(text)])) for text in ("0.1", "1e400", "9007199254740993", "nan")]
+    [True, False, False, True]
+    """
+    is_sure = computing.and_(
+        computing.less(computing.binary_length(written), _SURE),
+        computing.and_(computing.is_finite(values), computing.not_equal(values, 0.0)),
+    )
+    odd = computing.invert(is_sure)
+    pairs = zip(written.filter(odd).to_pylist(), values.filter(odd).to_pylist(), strict=True)
+    return all(_is_held(text, value) for text, value in pairs)
+
+
+def _is_held(text: str, value: float) -> bool:
+    if not math.isfinite(value):
+        return not any(map(str.isdigit, text))
+    try:
+        return Decimal(text.strip()) in {Decimal(repr(value)), Decimal(f"{value:.17g}")}  # as programs write it
+    except InvalidOperation:
+        return False

@@ -18,6 +18,20 @@ def _asked(spark: Any, **columns: Any) -> Request:
     return Request(ns.Spark(spark), ns.Jaccard(), Columns(**columns), Clock())
 
 
+LONG_NUMBERS = [  # and which of them is the first that is as large
+    (("18446744073709551617", "18446744073709551616"), [0, 1]),
+    (("9007199254740993", "9007199254740992", ".5"), [0, 1, 2]),
+    (("1234567890123456789012345", "1234567890123456789012346"), [0, 1]),
+    (("0.1234567890123456789", "0.12345678901234567", "3"), [0, 1, 2]),
+    (("0.12345678901234567", "0.5", "0.50"), [0, 1, 1]),
+    (("12e4567", "13e4567", "5"), [0, 1, 2]),
+    (("1e-400", "2e-400", "0"), [0, 1, 2]),
+    (("5d", "5f", "5"), [0, 1, 2]),
+    (("0x10", "16"), [0, 1]),
+    (("0", "-0", "-0.0", "1e5", "100000.0"), [0, 0, 0, 3, 3]),
+]
+
+
 def _sides(spark: Any, source: Any, against: Any = None, keep: str = "first", **columns: Any) -> tuple[FrameSide, ...]:
     """What a run makes of its sources before it reads them."""
     given = [(1, source)] if against is None else [(0, against), (1, source)]
@@ -157,6 +171,18 @@ def test_numbers_of_csv_are_ordered_as_numbers(spark, write, values, kept):
     (side,) = _sides(spark, write("x.csv", f"id,text,n\n{lines}".encode()), keep="max:n")
     assert [row[1] for row in _documents(side, "id", "value0")] == kept
     assert dict(side.frame.dtypes)["n"] == "string"  # as it is written again
+
+
+@pytest.mark.parametrize(("numbers", "groups"), LONG_NUMBERS)
+def test_numbers_that_differ_are_never_one_group(spark, write, numbers, groups):
+    """As on one machine: a double takes many long numbers for one."""
+    lines = "".join(f"{at},the same few words,{number}\n" for at, number in enumerate(numbers))
+    path = write("x.csv", f"id,text,n\n{lines}".encode())
+    (side,) = _sides(spark, path, keep="max:n")
+    spelt = [value for _, value in sorted(_documents(side, "id", "value0"))]
+    assert groups == [spelt.index(each) for each in spelt]
+    local = ns.dedup(str(path), group_by="n")
+    assert sorted(set(groups)) == [int(row["id"]) for row in local.kept().to_pylist()]
 
 
 def test_dates_of_csv_stay_texts(spark, write):
