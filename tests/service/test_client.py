@@ -8,6 +8,7 @@ import sys
 import threading
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from inspect import signature
 from pathlib import Path
 
@@ -271,6 +272,32 @@ def test_what_is_whole_is_exported(tmp_path):
             with ns.Client(url) as client:
                 assert number == client.export(tmp_path / f"{number}.jsonl")
                 assert LINE * number == (tmp_path / f"{number}.jsonl").read_bytes()
+
+
+def test_an_export_waits_for_a_busy_service(tmp_path):
+    """As all questions do, until the time is over."""
+    busy = b"HTTP/1.1 429 Oh\r\nRetry-After: 0\r\nContent-Length: 0\r\n\r\n"
+    whole = NDJSON + b"Content-Length: 12\r\n\r\n" + LINE
+    server, url = spoken([busy, busy, whole, busy.replace(b": 0", b": 99", 1)])
+    with server:
+        with ns.Client(url) as client:
+            assert 1 == client.export(tmp_path / "all.jsonl")
+        with ns.Client(url) as client, pytest.raises(ns.StoreBusyError):
+            client.records()
+
+
+@pytest.mark.parametrize("letter", ["x", "é"])
+def test_long_ids_are_asked_for_as_others_are(tmp_path, letter):
+    """Addresses of pages are some thousand characters long at times."""
+    ids = [letter * 1_001, letter * 9_999]
+    with ns.Index.create(tmp_path / "a.ns") as index:
+        index.add([{"id": id, "text": "one two three four five six"} for id in ids])
+    with running(partial(ns.Index.open, tmp_path / "a.ns")) as served, ns.Client(served.url) as client:
+        assert sorted(ids) == sorted(client.ids())
+        assert 1 == client.compare(*ids).similarity
+        assert 1 == len([*client.duplicates(ids[0])])
+        for path in ("/document?id=", "/side-by-side?a=x&b=", "/search?q=rose&after=", "/export?after="):
+            assert served.client.get(f"{path}{ids[0]}").status_code in {200, 404}
 
 
 STRANGE = [b"<html>", b"", b"[]", b"null", b"{}", b'{"results": 3}', b'{"results": [null]}', b"\xff", b'"x"']

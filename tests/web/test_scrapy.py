@@ -6,7 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -293,12 +293,16 @@ def test_a_page_that_comes_twice_is_kept_once() -> None:
     visits = [list(middleware.process_spider_output(page, [{"url": "http://a/"}, Request("http://b/")])) for _ in "12"]
     assert [2, 1] == [len(given) for given in visits]
     assert visits[0][0] == pipeline.process_item(visits[0][0])
+    crawler.signals.send_catch_log(signals.item_scraped, item=visits[0][0], response=page, spider=None)
     with pytest.raises(DropItem, match="near-duplicate of http://a/"):
         pipeline.process_item(visits[1][0])
     assert {"url": "http://a/", "n": 1} == pipeline.process_item({"url": "http://a/", "n": 1})  # made anew on the way
 
 
-@pytest.mark.parametrize("first", ["gives", "gives nothing", "is dropped later", "fails later", "comes again"])
+LOST = ["gives nothing", "is filtered", "is dropped later", "fails later", "is late", "comes again"]
+
+
+@pytest.mark.parametrize("first", ["gives", "gives another object", *LOST])
 def test_an_item_goes_only_for_one_that_is_out(first: str) -> None:
     """Else a text would be lost of which no item stays; the third copy goes for the second."""
     crawler = get_crawler()
@@ -307,15 +311,22 @@ def test_an_item_goes_only_for_one_that_is_out(first: str) -> None:
     crawler.get_spider_middleware = lambda _: middleware  # type: ignore[method-assign]  # it has no engine
     crawler.stats = MemoryStatsCollector(crawler)
     pipeline.open_spider()
+    pages = {}
 
     def visit(url: str, *given: Any) -> list[Any]:
         body = b"<p>one two three four five six seven</p>"
-        page = HtmlResponse(url, request=Request(url), body=body)
-        return list(middleware.process_spider_output(page, given))
+        pages[url] = HtmlResponse(url, request=Request(url), body=body)
+        return list(middleware.process_spider_output(pages[url], given))
+
+    def comes_out(url: str, item: Any) -> None:
+        crawler.signals.send_catch_log(signals.item_scraped, item=item, response=pages[url], spider=None)
 
     item = {"url": "http://a/"}
-    for sent in visit("http://a/", *([] if first in {"gives nothing", "comes again"} else [item])):
-        assert item == pipeline.process_item(sent)
+    sent = visit("http://a/", *([] if first in {"gives nothing", "comes again"} else [item]))
+    if first != "is filtered":  # by a spider middleware behind ours
+        assert sent == [pipeline.process_item(each) for each in sent]
+    if first in {"gives", "gives another object"}:
+        comes_out("http://a/", item if first == "gives" else {"name": "of a feed"})
     if first == "is dropped later":
         crawler.signals.send_catch_log(signals.item_dropped, item=item, exception=DropItem("not valid"))
     if first == "fails later":
@@ -325,14 +336,36 @@ def test_an_item_goes_only_for_one_that_is_out(first: str) -> None:
     for url in (second, third):
         [sent] = visit(url, {"url": url})
         with suppress(DropItem):
-            out = pipeline.process_item(sent)
-            passed.append(out["url"])
-    assert ([] if first == "gives" else [second]) == passed
-    if first != "gives":  # who stands for it may be lost as well
-        crawler.signals.send_catch_log(signals.item_dropped, item=out, exception=DropItem("not valid"))
-        [sent] = visit("http://d/", {"url": "http://d/"})
-        assert sent == pipeline.process_item(sent)
-    assert (0 if first == "gives" else 2) == crawler.stats.get_value("nearsame/items_alone", 0)
+            passed.append(pipeline.process_item(sent)["url"])
+            if first in LOST:  # who stands for it may be lost as well
+                crawler.signals.send_catch_log(signals.item_dropped, item=sent, exception=DropItem("not valid"))
+    assert ([second, third] if first in LOST else []) == passed
+    for url, out in (("http://d/", first in LOST), ("http://e/", False)):
+        [sent] = visit(url, {"url": url})
+        with nullcontext() if out else pytest.raises(DropItem, match="near-duplicate of http://a/"):
+            assert sent == pipeline.process_item(sent)
+            comes_out(url, {"name": "of a feed"})
+    assert (3 if first in LOST else 0) == crawler.stats.get_value("nearsame/items_alone", 0)
+
+
+def test_items_without_a_page_are_judged_by_what_came_out() -> None:
+    """By the pipeline alone: of a URL by what has passed, of none at once, until it is dropped."""
+    text = "one two three four five six seven"
+    crawler = get_crawler()
+    pipeline = NearDuplicatePipeline(CrawlOptions.of(crawler.settings), crawler)
+    crawler.get_spider_middleware = lambda _: None  # type: ignore[method-assign]  # it has no engine
+    pipeline.open_spider()
+    named = [{"url": f"http://{name}/", "text": text} for name in "abcd"]
+    assert named[:2] == [pipeline.process_item(item) for item in named[:2]]  # nobody knows yet whether a comes out
+    crawler.signals.send_catch_log(signals.item_scraped, item={"url": "http://a/"}, response=None, spider=None)
+    with pytest.raises(DropItem):
+        pipeline.process_item(named[2])
+    nameless = [{"text": f"{text} and others {n // n}"} for n in range(1, 5)]
+    assert nameless[0] == pipeline.process_item(nameless[0])
+    with pytest.raises(DropItem):
+        pipeline.process_item(nameless[1])
+    crawler.signals.send_catch_log(signals.item_dropped, item=nameless[0], exception=DropItem("not valid"))
+    assert nameless[2] == pipeline.process_item(nameless[2])
 
 
 def test_what_is_asked_not_to_be_judged_is_not() -> None:

@@ -22,6 +22,7 @@ __all__ = [
 NAMED_TWICE = "Name each file once; a folder or a pattern may have it, too."
 _LOCAL = ("file://", "local://", "file:", "local:")  # the longer one first
 _LOGS = ("-wal", "-shm")  # of SQLite, beside a file
+_LAST = (1 << 63) - 1  # nanosecond, in the year 2262
 
 
 class Files(NamedTuple):
@@ -211,8 +212,9 @@ def local_stamp(status: os.stat_result) -> tuple[int, int, int]:
     """Size, time, and when the system saw the last change, which no program sets back.
 
     The numbers of the file and its device are not part of it: some file systems give the same file another one.
+    A time that no column holds, as of the year 2300, is the last that one does.
     """
-    return status.st_size, status.st_mtime_ns, status.st_ctime_ns
+    return status.st_size, max(-_LAST, min(status.st_mtime_ns, _LAST)), status.st_ctime_ns
 
 
 def _stamp(path: str) -> tuple[int, ...] | None:

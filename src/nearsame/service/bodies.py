@@ -55,8 +55,8 @@ def _wholes(values: Any) -> Any:
 
 Id = Annotated[
     str,
-    StringConstraints(min_length=1, max_length=1000, pattern=r"^[^\x00]*$"),
-    Field(description="Yours; up to 1,000 characters.", examples=["page-1"]),
+    StringConstraints(min_length=1, max_length=10_000, pattern=r"^[^\x00]*$"),
+    Field(description="Yours; up to 10,000 characters.", examples=["page-1"]),
 ]
 Url = Annotated[
     str,

@@ -43,7 +43,7 @@ _SHOWN = 20_000  # characters of a document
 _STATIC = {"style.css": "text/css; charset=utf-8", "icon.svg": "image/svg+xml"}
 _KEPT = {"Cache-Control": "public, max-age=86400"}
 
-Id = Annotated[str, Setting(min_length=1, max_length=1000)]
+Id = Annotated[str, Setting(min_length=1, max_length=10_000)]
 
 
 class HtmlPages:
@@ -102,7 +102,7 @@ class HtmlPages:
         self,
         request: Request,
         q: Annotated[str, Setting(max_length=1000)] = "",
-        after: Annotated[str | None, Setting(max_length=1000)] = None,
+        after: Annotated[str | None, Setting(max_length=10_000)] = None,
     ) -> Response:
         """Documents by what stands in their ids and URLs."""
         self._require(request)
@@ -171,8 +171,8 @@ class HtmlPages:
     async def beside(
         self,
         request: Request,
-        a: Annotated[str, Setting(max_length=1000)] = "",
-        b: Annotated[str, Setting(max_length=1000)] = "",
+        a: Annotated[str, Setting(max_length=10_000)] = "",
+        b: Annotated[str, Setting(max_length=10_000)] = "",
         *,
         all: bool = False,  # noqa: A002  (likewise)
     ) -> Response:

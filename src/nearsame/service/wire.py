@@ -64,12 +64,7 @@ class Wire:
             if answer.status // 100 == 2:
                 with self.understood():
                     return _object(loaded(content))
-            problem = _problem(content, answer.status)
-            pause = _seconds(answer.headers.get("Retry-After"))
-            is_busy = answer.status in _BUSY and problem["code"] != InterruptedChangeError.code
-            if not is_busy or time.monotonic() + pause > deadline:
-                raise _error(problem, self.url)
-            time.sleep(pause)
+            self._wait(answer, content, deadline)
 
     def lines(self, path: str) -> Iterator[bytes]:
         """The lines of an answer, as they come.
@@ -77,9 +72,14 @@ class Wire:
         Raises:
             NearSameError: It is refused, the service cannot be reached, or the answer ends before its end.
         """
-        with closing(self._sent("GET", path, None, again=True)) as answer:
-            if answer.status >= 400:
-                raise _error(_problem(self._read(answer), answer.status), self.url)
+        deadline = time.monotonic() + self._seconds
+        answer = self._sent("GET", path, None, again=True)
+        while answer.status >= 400:
+            with closing(answer):
+                content = self._read(answer)
+            self._wait(answer, content, deadline)
+            answer = self._sent("GET", path, None, again=True)
+        with closing(answer):
             if answer.status != 200 or answer.headers.get_content_type() != _LINES:
                 self.close()
                 raise self._another()
@@ -90,6 +90,15 @@ class Wire:
             finally:
                 if not answer.isclosed():
                     self.close()  # what was not read would be taken for the next answer
+
+    def _wait(self, answer: http.client.HTTPResponse, content: bytes, deadline: float) -> None:
+        """Wait as long as a busy service says; a problem of another kind, or at the end of all patience, is raised."""
+        problem = _problem(content, answer.status)
+        pause = _seconds(answer.headers.get("Retry-After"))
+        is_busy = answer.status in _BUSY and problem["code"] != InterruptedChangeError.code
+        if not is_busy or time.monotonic() + pause > deadline:
+            raise _error(problem, self.url)
+        time.sleep(pause)
 
     def close(self) -> None:
         """Hang up."""

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from nearsame.arrow import Int64s
 from nearsame.dataclass import dataclass
 from nearsame.errors import SourceError
-from nearsame.files.inputs import is_address, local_paths
+from nearsame.files.inputs import is_address, local_paths, local_stamp
 from nearsame.named import NamedTuple
 from nearsame.proofs.claims import Claims
 from nearsame.proofs.files import Part as ClaimedPart
@@ -195,7 +195,7 @@ def _require_file(path: Path, stamp: tuple[int | None, int | None]) -> None:
         found = path.stat()
     except OSError as error:
         raise SourceError(f"{path}: {error.strerror}", hint="Put it back.") from error
-    if (found.st_size, found.st_mtime_ns) != stamp:
+    if local_stamp(found)[:2] != stamp:
         raise SourceError(f"{path} changed since the run", hint="Run again.")
 
 

@@ -7,8 +7,9 @@
    again because the job was stopped before it was done with it. What an earlier crawl has left there is another matter:
    a page that resembles it is unchanged.
 3. But what comes twice in one run is twice there: by two redirects to one URL, or as two items of one page.
-4. A page is a witness for the items of others once an item of its own is out and nobody has dropped it, or, of an
-   earlier crawl, as it is: else what gave no item, or none that passed, would take those of its copies with it.
+4. A page is a witness for the items of others once an item of its own has passed all components, or, of an earlier
+   crawl, as it is: else what gave no item, or none that passed, would take those of its copies with it. Of an item
+   without a URL nobody could say so if another component replaces it: it is one as soon as it has passed us.
 """
 
 import hashlib
@@ -23,6 +24,7 @@ from scrapy import signals
 from scrapy.crawler import Crawler
 from scrapy.exceptions import DropItem
 
+from nearsame.named import NamedTuple
 from nearsame.printable import without_halves
 from nearsame.recipes.methods import MinHash
 from nearsame.shares import cut
@@ -41,6 +43,13 @@ class NearDuplicateItem(DropItem):
     """An item went for one that it resembles."""
 
 
+class Judged(NamedTuple):
+    """A page, and what it resembles."""
+
+    url: str
+    resemblance: Resemblance | None
+
+
 class PageJudge:
     """Judgements of one crawl, and what they go by."""
 
@@ -50,10 +59,11 @@ class PageJudge:
         self._seen = _opened(options)
         self.shared = False  # whether somebody asks about items
         self._pages: dict[str, Resemblance | None] = {}  # of this run, by URL, the first time
-        self._items: OrderedDict[int, tuple[Any, Resemblance | None]] = OrderedDict()  # on their way, by identity
+        self._items: OrderedDict[int, tuple[Any, Judged]] = OrderedDict()  # on their way, by identity
         self._visits: dict[str, int] = {}
         self._new: set[str] = set()  # what this run has put among those that are seen, by URL or name
         self._gave: set[str] = set()  # of them those of which an item is out
+        self._stands_for: dict[str, str] = {}  # by the URL of a page what gave no item, of which it is a copy
         self._out: OrderedDict[int, tuple[Any, str]] = OrderedDict()  # items and what gave them, by identity
         for signal in (signals.item_dropped, signals.item_error):
             crawler.signals.connect(self._lost, signal=signal)
@@ -64,13 +74,20 @@ class PageJudge:
         self._pages.setdefault(url, resemblance)
         return resemblance
 
-    def gave(self, item: Any, url: str | None, text: str = "") -> None:
-        """An item of a page, or one that was judged by its own text, is out."""
-        self._is_out(item, self._name(url, text))
-
-    def _is_out(self, item: Any, name: str) -> None:
-        self._gave.add(name)
+    def sets_out(self, item: Any, url: str | None, text: str) -> None:
+        """An item that was judged by its own text has passed us."""
+        name = self._name(url, text)
         _remember(self._out, item, name)
+        if not url:
+            self._gave.add(name)
+
+    def scraped(self, item: Any, *urls: str | None) -> None:
+        """An item has passed all components: of the page at one of these URLs, or by itself."""
+        sent, name = self._out.pop(id(item), (None, ""))
+        names = {name} if sent is item else set()
+        for own in (self._name(url, "") for url in urls if url):
+            names |= {own, self._stands_for.get(own, own)}
+        self._gave |= names & self._new
 
     def _lost(self, item: Any, **told: Any) -> None:
         """An item is dropped by another component, or one has failed: what gave it is no witness by it."""
@@ -78,12 +95,16 @@ class PageJudge:
         if sent is item and not isinstance(told.get("exception"), NearDuplicateItem):
             self._gave.discard(name)
 
-    def stands(self, item: Any, resemblance: Resemblance) -> bool:
+    def stands(self, item: Any, url: str | None, resemblance: Resemblance) -> bool:
         """Whether an item may go for what it resembles; of what gave none it is the first, and stands for it."""
         name = resemblance.url or resemblance.id
         if resemblance.unchanged or name not in self._new or name in self._gave:
             return True
-        self._is_out(item, name)
+        _remember(self._out, item, name)
+        if url:
+            self._stands_for[self._name(url, "")] = name
+        else:
+            self._gave.add(name)
         self.count("items_alone")
         return False
 
@@ -99,17 +120,17 @@ class PageJudge:
         """Whether a page was judged in this run."""
         return url in self._pages
 
-    def send(self, item: Any, resemblance: Resemblance | None) -> None:
+    def send(self, item: Any, url: str, resemblance: Resemblance | None) -> None:
         """An item sets out that shares the judgement of its page."""
         if self.shared:
-            _remember(self._items, item, resemblance)
+            _remember(self._items, item, Judged(url, resemblance))
 
-    def receive(self, item: Any, url: str | None) -> tuple[bool, Resemblance | None]:
-        """Whether an item's page was judged, and how."""
-        sent, resemblance = self._items.pop(id(item), (None, None))
+    def receive(self, item: Any, url: str | None) -> "Judged | None":
+        """How an item's page was judged; None: it was not."""
+        sent, judged = self._items.pop(id(item), (None, None))
         if sent is item:
-            return True, resemblance
-        return url in self._pages, self._pages.get(url or "")
+            return judged
+        return Judged(url, self._pages[url]) if url is not None and url in self._pages else None
 
     def document(self, url: str | None, text: str) -> Resemblance | None:
         """What a document resembles."""

@@ -91,7 +91,5 @@ class NearDuplicateLinksMiddleware:
             return thing.meta.get(DONT) or self._links.follows(thing, page)
         url = page.response.url
         if self.judge.known(url):
-            self.judge.send(thing, page.resembles)
-            if page.resembles is None:
-                self.judge.gave(thing, url)
+            self.judge.send(thing, url, page.resembles)
         return True

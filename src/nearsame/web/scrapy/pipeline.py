@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any, TypeGuard
 
 from itemadapter import ItemAdapter
+from scrapy import signals
 from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
 
@@ -50,6 +51,7 @@ class NearDuplicatePipeline:
         self._own = middleware is None
         self._judge = PageJudge(self.options, self._crawler) if middleware is None else middleware.judge
         self._judge.shared = True
+        self._crawler.signals.connect(self._scraped, signal=signals.item_scraped)
 
     def close_spider(self) -> None:
         """The crawl is over."""
@@ -61,12 +63,11 @@ class NearDuplicatePipeline:
         judge, fields = self._judge, ItemAdapter(item)
         if judge is None:
             return item
-        url = fields.get(self.options.url_field)
-        if _is_of_a_loader(url):
-            url = url[0]
-        url = None if url is None else str(url)
-        is_known, resemblance = judge.receive(item, url)
-        if not is_known:
+        url = self._url(fields)
+        judged = judge.receive(item, url)
+        if judged is not None:
+            url, resemblance = judged
+        else:
             with judge.timed():
                 text = self._text(fields)
             if not text:
@@ -76,8 +77,24 @@ class NearDuplicatePipeline:
                 return item
             resemblance = judge.document(url, text)
             if resemblance is None:
-                judge.gave(item, url, text)
-        return item if resemblance is None else self._resembling(judge, item, fields, resemblance)
+                judge.sets_out(item, url, text)
+        if resemblance is None:
+            return item
+        if self.options.action == "drop":
+            return self._kept(judge, item, url, resemblance)
+        return self._marked(judge, item, fields, resemblance)
+
+    def _scraped(self, item: Any, response: Any = None) -> None:
+        """An item has passed all components, perhaps as another object."""
+        if self._judge is not None:
+            url = self._url(ItemAdapter(item)) if ItemAdapter.is_item(item) else None
+            self._judge.scraped(item, getattr(response, "url", None), url)
+
+    def _url(self, fields: ItemAdapter) -> str | None:
+        url = fields.get(self.options.url_field)
+        if _is_of_a_loader(url):
+            url = url[0]
+        return None if url is None else str(url)
 
     def _text(self, fields: ItemAdapter) -> str | None:
         text = fields.get(self.options.text_field)
@@ -90,16 +107,15 @@ class NearDuplicatePipeline:
             markup = "\n".join(markup)
         return markup_text(markup, self.options.extract) if isinstance(markup, str | bytes) else None
 
-    def _resembling(self, judge: PageJudge, item: Any, fields: ItemAdapter, resemblance: Resemblance) -> Any:
-        if self.options.action == "drop":
-            if not judge.stands(item, resemblance):
-                return item
-            judge.count("items_dropped")
-            other = resemblance.url or resemblance.id
-            what = "unchanged since an earlier crawl" if resemblance.unchanged else f"near-duplicate of {other}"
-            raise NearDuplicateItem(
-                f"{what} ({resemblance.measure} {cut(resemblance.similarity, 3)})", log_level="INFO"
-            )
+    def _kept(self, judge: PageJudge, item: Any, url: str | None, resemblance: Resemblance) -> Any:
+        if not judge.stands(item, url, resemblance):
+            return item
+        judge.count("items_dropped")
+        other = resemblance.url or resemblance.id
+        what = "unchanged since an earlier crawl" if resemblance.unchanged else f"near-duplicate of {other}"
+        raise NearDuplicateItem(f"{what} ({resemblance.measure} {cut(resemblance.similarity, 3)})", log_level="INFO")
+
+    def _marked(self, judge: PageJudge, item: Any, fields: ItemAdapter, resemblance: Resemblance) -> Any:
         try:
             fields[self.options.mark_field] = resemblance._asdict()
         except (AttributeError, KeyError):
