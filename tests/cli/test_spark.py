@@ -172,8 +172,10 @@ def test_a_run_writes_a_folder_and_the_summary(source, tmp_path):
     said, known = json.loads((target / "stats.json").read_bytes()), expected.stats.record()
     for name in ("documents", "removed", "kept", "exact_copies", "near_copies", "clusters", "text_bytes", "distinct"):
         assert known[name] == said[name], name
+    target.rename(tmp_path / ".out.0123abcd.old")  # as a run that was killed while it replaced it leaves it
     again = command("dedup", source, "-o", target, *SPARK, folder=tmp_path)
     assert 2 == again.returncode
+    assert "is back in its place: a run that was killed had moved it aside" in " ".join(again.stderr.split())
     assert "--overwrite" in again.stderr
 
 

@@ -8,7 +8,10 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+import click
+
 from nearsame.errors import ConfigError
+from nearsame.printable import printable
 
 __all__ = ["check", "running_on"]
 
@@ -84,7 +87,9 @@ def running_on(given: Mapping[str, Any], *, listing: bool = False) -> Iterator[d
         format_of(target)
     with start.started(given["master"], given["conf"]) as session:
         if target is not None:
-            check_target(session, target, sources, MADE if listing else STATS, overwrite=given["overwrite"])
+            mark = MADE if listing else STATS
+            for note in check_target(session, target, sources, mark, overwrite=given["overwrite"]):
+                click.echo(printable(note), err=True)
         workdir = {"workdir": given["workdir"]} if "workdir" in given else {}
         yield {"engine": Spark(session, **chosen), **workdir}
 

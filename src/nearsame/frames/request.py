@@ -286,7 +286,8 @@ class Request:
         given = read(session, sources, strict=self.strict, torn=torn, text=key)
         if not given:
             raise SourceError("source=() is nothing to read", hint="Give a DataFrame or a path.")
-        numbers = {str(policy.column) for policy in keep.policies if not policy.by_date}
+        dates = {policy.column for policy in keep.policies if policy.by_date}
+        numbers = {name for name in self.columns.order if name not in dates}
         there = {name for loaded in given for name in loaded.frame.columns}
         lacking = [name for name in self.columns.order if number and name not in there]  # the other side all stays
         columns = replace(self.columns.of_side(against=number == 0), may_lack=not lacking)

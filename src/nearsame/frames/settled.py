@@ -56,13 +56,13 @@ def settled(layers: FrameLayers, state: State[Frames], decision: Decision) -> An
     for number, done in reversed(list(enumerate(layers.done))):
         lines = verbs.keep(verbs.shuffled(lines))  # each is read twice: a plan would double with every layer
         later = lines.filter("rest = 0").selectExpr(  # of a document of which one copy stays, nobody follows
-            "number as own", "witness as end", "num as n", "den as d", "by as b", "chained as c"
+            "number as own", "witness as later", "num as n", "den as d", "by as b", "chained as c"
         )
         own = done.gone.withColumnRenamed("witness", "own").join(later, "own", "left").selectExpr(
-            "number", "times", "coalesce(end, own) as witness", "if(end is null, num, n) as num",
-            "if(end is null, den, d) as den", "rest", "false as equal", f"{number} as at",
-            f"if(end is null, {number}, b) as by", "if(end is null, null, own) as via",
-            f"end is not null and (c or {str(done.name != 'digest').lower()}) as chained",
+            "number", "times", "coalesce(later, own) as witness", "if(later is null, num, n) as num",
+            "if(later is null, den, d) as den", "rest", "false as equal", f"{number} as at",
+            f"if(later is null, {number}, b) as by", "if(later is null, null, own) as via",
+            f"later is not null and (c or {str(done.name != 'digest').lower()}) as chained",
         )  # fmt: skip
         lines = lines.unionByName(own)
     return _described(layers, lines)

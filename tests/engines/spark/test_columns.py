@@ -181,8 +181,14 @@ def test_numbers_that_differ_are_never_one_group(spark, write, numbers, groups):
     (side,) = _sides(spark, path, keep="max:n")
     spelt = [value for _, value in sorted(_documents(side, "id", "value0"))]
     assert groups == [spelt.index(each) for each in spelt]
-    local = ns.dedup(str(path), group_by="n")
-    assert sorted(set(groups)) == [int(row["id"]) for row in local.kept().to_pylist()]
+    engines = [{}, {"engine": ns.Spark(spark)}]
+    engines += [{"engine": ns.Spark(spark, driver_bytes=0)}] * (
+        numbers[0] in {"9007199254740993", "0"}
+    )  # which is slow
+    for engine in engines:
+        kept = ns.dedup(path, group_by="n", **engine).kept()
+        rows = kept.collect() if engine else kept.to_pylist()
+        assert sorted(set(groups)) == sorted(int(row["id"]) for row in rows)
 
 
 def test_dates_of_csv_stay_texts(spark, write):
