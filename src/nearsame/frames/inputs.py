@@ -220,18 +220,19 @@ def _counted(part: FramePart, numbers: Collection[str]) -> FramePart:
     return replace(part, unread=unread, mended=totals[2], orders=kinds)
 
 
-_DOUBLE = "try_cast({0} as double)"
-_DECIMAL = "try_cast({} as decimal(38,18))"
-_EXACT = "{0} not rlike '[eE]|[.][0-9]{{19}}'"
+_DOUBLE, _DECIMAL = "try_cast({0} as double)", "try_cast({0} as decimal(38,18))"
+_SHORTEST = f"try_cast(cast({_DOUBLE} as string) as decimal(38,18))"
+_PLAIN = "{0} rlike '^[-+]?[0-9]*[.]?[0-9]*$' and {0} not rlike '[.][0-9]{{19}}'"
+_NUMBER = "{0} rlike '^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][-+]?[0-9]+)?$'"  # Java takes 5d and 0x1p3 for one, too
 _HELD = {  # whether a cell of a file without types is a number that a type holds as it is written, in SQL
-    "bigint": "try_cast({0} as bigint) is not null",
+    "bigint": "try_cast({0} as bigint) is not null and {0} rlike '^-?[0-9]+$'",
     "double": (
-        f"{_DOUBLE} is not null and {{0}} not rlike '[0-9.][dDfF]$' and ({{0}} not rlike '[0-9]' or"
-        f" (abs({_DOUBLE}) < double('inf') and ({_DOUBLE} <> 0 or {{0}} rlike '^[-+]?[0.]+$') and (length({{0}}) < 16"
-        f" or ({_EXACT} and {_DECIMAL.format('{0}')} = {_DECIMAL.format(f'cast({_DOUBLE} as string)')}))))"
+        f"{_DOUBLE} is not null and ({{0}} rlike '^[-+]?[A-Za-z]+$' or ({_NUMBER}"
+        f" and abs({_DOUBLE}) < double('inf') and ({_DOUBLE} <> 0 or {{0}} rlike '^[-+]?[0.]+$')"
+        f" and (length({{0}}) < 16 or ({_PLAIN} and {_DECIMAL} = {_SHORTEST}))))"
     ),
-    "decimal(38,0)": "try_cast({0} as decimal(38,0)) is not null and {0} not rlike '[.eE]'",
-    "decimal(38,18)": f"{_DECIMAL.format('{0}')} is not null and {_EXACT}",
+    "decimal(38,0)": "try_cast({0} as decimal(38,0)) is not null and {0} rlike '^[-+]?[0-9]+$'",
+    "decimal(38,18)": f"{_DECIMAL} is not null and {_NUMBER} and {_PLAIN}",
 }
 
 

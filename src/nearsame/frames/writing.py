@@ -68,10 +68,13 @@ def check_target(  # noqa: PLR0913  (what is read, by name and by file; what is 
     for source in (*sources, *roots):
         require_apart(session, place, target, source)
     notes = mended(place, lambda folder: is_mark(mark, partial(_read, folder)))
-    if place.local is not None:
-        require_place(place.local, overwrite=overwrite, mark=mark)
-    elif place.exists():
-        _require_replaceable(place, mark, overwrite=overwrite)
+    try:
+        if place.local is not None:
+            require_place(place.local, overwrite=overwrite, mark=mark)
+        elif place.exists():
+            _require_replaceable(place, mark, overwrite=overwrite)
+    except OutputError as error:
+        raise OutputError("; ".join([str(error), *notes]), hint=error.hint) from None
     return notes
 
 
