@@ -65,10 +65,10 @@ def test_those_stay_that_share_enough_of_their_beginnings(rows, kind, threshold,
     plan = Sieve(BITS, shares(bound(kind, threshold)))
     least = [ceil(Fraction(plan.shares.p, plan.shares.q) * len(row)) for row in rows]
     at_least = [ceil(Fraction(plan.shares.p, plan.shares.q) * n) for n in least]
-    begins = [row[: len(row) - n + min(n, max(1, len(row) // 10))] for row, n in zip(rows, least, strict=True)]
+    begins = [row[: len(row) - n + min(n, max(1, len(row) // 7))] for row, n in zip(rows, least, strict=True)]
     slots = Counter(item >> 64 - BITS for row in begins for item in row)
     expected = [
-        sum(slots[item >> 64 - BITS] > 1 for item in begin) >= min(twice, max(1, n // 10))
+        sum(slots[item >> 64 - BITS] > 1 for item in begin) >= min(twice, max(1, n // 7))
         for begin, n, twice in zip(begins, least, at_least, strict=True)
     ]
     assert expected == _staying(plan, rows, parts, min(cut, len(rows)))

@@ -2,10 +2,10 @@
 
 1. A set shares a = ceil(p·n/q) or more of its n items with any similar one (`Shares`). In an order common to all sets,
    here that of the hashes, the first m of what two sets share are among the first n - a + m of each, for any m up to a.
-2. So beginnings alone are looked at, with m a tenth of the smaller set. A set of which fewer than m items stand in the
-   beginning of another is similar to none. What is left is counted whole, as ever.
-3. Two bits for a slot, and many slots: of what is alone one item in nine shares its slot with another by chance, and
-   more than one in four must, for a set to stay. Who stays in vain costs time; who is similar to another always stays.
+2. So beginnings alone are looked at, with m a seventh of the smaller set. A set of which fewer than m items stand in
+   the beginning of another is similar to none. What is left is counted whole, as ever.
+3. Two bits for a slot, and many slots: of what is alone at most one item in five shares its slot by chance, and one in
+   three must, for a set to stay (at .8). Who stays in vain costs time; who is similar to another always stays.
 """
 
 from collections.abc import Iterable
@@ -23,9 +23,9 @@ from nearsame.stages.keys.prefix import Counting, deal
 
 __all__ = ["CountBeginnings", "MayBeSimilar", "Sieve", "least_shared", "length", "plan_sieve"]
 
-_PART = 10  # of so many items, one must be shared: with more, fewer sets stay, and more of each is looked at
+_PART = 7  # of so many items, one must be shared: with more, fewer sets stay, and more of each is looked at
 _MOST = 3  # tenths of a set that similar ones need not have: beyond, beginnings are nearly half of all
-_SLOT_BITS = 3  # log2 of the slots for each item of whole sets, as items of beginnings fill a third of them
+_SLOT_BITS = 2  # log2 of the slots for each item of whole sets, as items of beginnings fill a third of them
 _LANES = (0, 2, 4, 6)  # of a byte, which is four slots
 
 
@@ -56,7 +56,7 @@ def plan_sieve(counting: Counting, shares: Shares, most_bytes: int) -> Sieve | N
     """The sieve before a count of whole sets in a large table; None where it would spare no time, or has no room.
 
     >>> plan_sieve(Counting(bits=25), Shares(4, 5, 8, 9), 1 << 30)
-    Sieve(bits=28, shares=Shares(p=4, q=5, larger_p=8, larger_q=9))
+    Sieve(bits=27, shares=Shares(p=4, q=5, larger_p=8, larger_q=9))
     >>> plan_sieve(Counting(bits=25), Shares(1, 2, 2, 3), 1 << 30)
     """
     bits = counting.bits + _SLOT_BITS
