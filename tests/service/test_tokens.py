@@ -4,9 +4,13 @@ import hashlib
 
 import pytest
 
+import nearsame as ns
 from nearsame.errors import ConfigError, SourceError
 from nearsame.service.access import Access
+from nearsame.service.problems import HttpProblem
 from nearsame.service.tokens import Tokens, is_open_to_others
+from tests.service.fakes import Shelf
+from tests.service.running import running
 
 READ, WRITE = "r" * 32, "w" * 32
 
@@ -115,3 +119,28 @@ def test_a_cookie_grows_old(tmp_path, monkeypatch):
     assert access.of_cookie(cookie) is not None
     monkeypatch.setattr(module.time, "time", lambda: now + 12 * 3600 + 5)
     assert access.of_cookie(cookie) is None
+
+
+def test_an_export_ends_with_its_token(tmp_path, monkeypatch):
+    """It breaks off, so that nobody takes it for the whole; the log says why, and of no fault."""
+    tokens = tmp_path / "tokens"
+    tokens.write_text(f"read {'r' * 20}\n")
+    tokens.chmod(0o600)
+    shelf = Shelf()
+    shelf.documents = {f"d{n:03}": {"id": f"d{n:03}", "text": "x"} for n in range(100)}
+    asked, require = [], Access.require
+
+    def once(self, request, scope):
+        asked.append(scope)
+        if len(asked) > 1:
+            raise HttpProblem(401, "unauthorized", "the token is not known")
+        return require(self, request, scope)
+
+    with running(shelf.open, token_file=tokens) as served:
+        monkeypatch.setattr(Access, "require", once)
+        with ns.Client(served.url, "r" * 20) as client, pytest.raises(ns.StoreError):
+            client.export(tmp_path / "all.jsonl")
+        assert not (tmp_path / "all.jsonl").exists()
+        (request,) = served.events("request", 1)
+        assert "unauthorized" == request["problem"]
+        assert [] == served.events("unexpected")

@@ -59,6 +59,9 @@ class RequestWatch:
         except HttpProblem as problem:
             await self._fail(seen, problem, receive)
         except Exception as error:  # noqa: BLE001  (no request ends without an answer)
+            if isinstance(error.__cause__, HttpProblem):  # of an answer that had begun, and breaks off here
+                scope["state"]["problem"] = error.__cause__.code
+                return
             self._log.failure("unexpected", error, request_id=seen.request_id)
             await self._fail(seen, problems.unexpected(), receive)
         finally:
