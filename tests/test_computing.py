@@ -16,6 +16,7 @@ LISTS = pa.array([[1, 2], None, [], [3]])
 STRUCTS = pa.array([{"host": "a"}, None, {"host": "b"}, {"host": None}])
 TIMES = pa.array([0, None, 10**9, 5], pa.timestamp("us"))
 CALLS = {  # of each function its arguments; what else is given by name stands in NAMED
+    "add": [(FLOATS, pa.scalar(0.0))],
     "all_": [(TRUTHS,), (pa.array([], pa.bool_()),)],
     "and_": [(TRUTHS, TRUTHS)],
     "any_": [(TRUTHS,)],
@@ -32,6 +33,8 @@ CALLS = {  # of each function its arguments; what else is given by name stands i
     "filter_": [(WORDS, TRUTHS), (pa.table({"a": WORDS}), pa.array([True, False, True, False]))],
     "greater_equal": [(NUMBERS, 2)],
     "if_else": [(TRUTHS, WORDS, "else")],
+    "invert": [(TRUTHS,)],
+    "is_finite": [(FLOATS,)],
     "is_in": [],
     "is_nan": [(FLOATS,)],
     "is_valid": [(WORDS,)],
