@@ -159,7 +159,8 @@ def dedup(
     columns = replace(columns_of(options, method, policy, BESIDE), bare=chosen is not None and needs_bare(chosen))
     group_by = options["group_by"]
     if group_by is not None:
-        columns = replace(columns, order=tuple(dict.fromkeys((*columns.order, *({group_by} - {HOST})))))
+        exact = None if group_by == HOST else group_by
+        columns = replace(columns, order=tuple(dict.fromkeys((*columns.order, *({group_by} - {HOST})))), exact=exact)
     decisions = None if options["decisions"] is None else Decisions.of(options["decisions"])
     settings: dict[str, Any] = {
         **({} if group_by is None else {"group_by": group_by}),

@@ -227,7 +227,12 @@ NUMBERS = {
     "less than any": (["1e-400", "0"], [0, 1]),
     "zeros": (["0", "-0", "0.0", "-0.0"], [0, 0, 0, 0]),
     "hexadecimal": (["0x10", "16"], [0, 1]),
-    "spelt by programs": (["0.12345678901234567", "0.1", "0.10"], [0, 1, 1]),
+    "of many digits": (["0.12345678901234567", "0.1", "0.10"], [0, 1, 2]),
+    "no numbers beside numbers": (["5", "05", "nan", "inf"], [0, 0, 2, 3]),
+    "of Python alone": (["1_000", "1000"], [0, 1]),
+    "of other scripts": (["\N{ARABIC-INDIC DIGIT THREE}", "3"], [0, 1]),
+    "with a blank": (["5 ", "5"], [0, 1]),
+    "of 64 bits": (["18446744073709551615", "18446744073709551614", "018446744073709551614"], [0, 1, 1]),
     "not only numbers": (["5", "05", "x"], [0, 1, 2]),
 }
 
@@ -240,6 +245,15 @@ def test_groups_of_a_file_without_types_are_numbers_as_they_are_written(tmp_path
     (tmp_path / "a.csv").write_text("\n".join(["id,text,g", *lines, ""]))
     found = ns.dedup(str(tmp_path / "a.csv"), group_by="g")
     assert sorted({f"d{at}" for at in groups}) == found.kept()["id"].to_pylist()
+    found.write(tmp_path / "out")
+    assert [] == _told(tmp_path / "out")
+
+
+def test_decisions_know_groups_that_are_numbers(tmp_path: Path) -> None:
+    """Two of one group in two spellings were told apart."""
+    (tmp_path / "a.csv").write_text(f"id,text,g\na,{WORDS},5\nb,{WORDS},05\nc,{WORDS},5.0\n")
+    decisions = [{"id1": "a", "id2": "b", "label": "no"}]
+    found = ns.dedup(str(tmp_path / "a.csv"), group_by="g", decisions=decisions)
     found.write(tmp_path / "out")
     assert [] == _told(tmp_path / "out")
 

@@ -143,19 +143,23 @@ class FrameSide:
         """What a document's group is called; of hosts, its URL."""
         if name == HOST:
             return _beside(part, self.columns.beside[0])
-        value = self._order(part, name)
-        kind = self.orders[name]
+        value, kind = self._value(part, name), self.orders[name]
         value = f"{value} + 0" if kind in ("float", "double") else value  # -0.0 is 0.0
         return _MOMENT.format(value) if kind == "timestamp" else f"cast({value} as string)"
 
     def _order(self, part: FramePart, column: str) -> str:
+        value = self._value(part, column)
+        is_number = self.orders[column] in ("float", "double")
+        return f"if(isnan({value}), null, {value})" if is_number else value  # NaN has no place
+
+    def _value(self, part: FramePart, column: str) -> str:
         common = self.orders[column]
         if column not in part.chosen.order:
             return f"cast(null as {common})"
         value = quoted(column)
         if common != dict(part.frame.dtypes)[column]:
             value = f"try_cast({value} as {common})"
-        return f"if(isnan({value}), null, {value})" if common in ("float", "double") else value  # NaN has no place
+        return value
 
 
 def _content(part: FramePart, name: str, kind: str) -> str:

@@ -148,7 +148,7 @@ def part_of(given: Given, columns: Columns, *, numbers: Collection[str] = (), st
     part = replace(part, ignored=given.ignored, broken=given.broken)
     if chosen.vectors is not None:
         part = replace(part, mended=given.frame.filter(not_finite(quoted(chosen.vectors))).count())
-    part = _counted(part, numbers) if UNREAD in given.frame.columns or given.delimited else part
+    part = _counted(part, numbers, columns.exact) if UNREAD in given.frame.columns or given.delimited else part
     if strict and part.mended:
         raise SourceError(f"{given.name}: {unreadable(part)}", hint="Fix them, or leave out strict.")
     if UNREAD in given.frame.columns:
@@ -195,7 +195,7 @@ def not_finite(vector: str) -> str:
     return f"exists({vector}, x -> x is null or isnan(x) or abs(x) = double('inf'))"
 
 
-def _counted(part: FramePart, numbers: Collection[str]) -> FramePart:
+def _counted(part: FramePart, numbers: Collection[str], exact: str | None) -> FramePart:
     """What one must read all of a file to know: what in it is unreadable, and which orders are of numbers."""
     readable = f"{UNREAD} is null" if UNREAD in part.frame.columns else "true"
     another = next((name for name in part.frame.columns if name != UNREAD), None)  # Spark wants it beside UNREAD
@@ -206,34 +206,38 @@ def _counted(part: FramePart, numbers: Collection[str]) -> FramePart:
     orders = [name for name in part.chosen.order if part.delimited and name in numbers]
     for name in orders:
         given = f"{readable} and {quoted(name)} <> ''"
-        others = [f"{given} and not coalesce({held.format(quoted(name))}, false)" for held in _HELD.values()]
+        tests = (_GROUPS if name == exact else _TYPES).values()
+        others = [f"{given} and not coalesce({test.format(quoted(name))}, false)" for test in tests]
         sums += [f"count_if({condition})" for condition in (given, *others)]
     frame = with_file(part.frame, "nearsame_file")
     rows = [tuple(row) for row in Verbs.aggregated(frame, ["nearsame_file"], sums).collect()]
     totals = [sum(column) for column in list(zip(*rows, strict=True))[1:]] or [0] * len(sums)
     unread = tuple(sorted((as_path(row[0]) if row[0] else part.name, row[1], _said(row[1])) for row in rows if row[1]))
-    kinds, each = dict(part.orders), 1 + len(_HELD)
+    kinds, each = dict(part.orders), 1 + len(_TYPES)
     for at, name in enumerate(orders):
         given_values, *others = totals[3 + each * at : 3 + each * (at + 1)]
-        number = next((kind for kind, failed in zip(_HELD, others, strict=True) if not failed), kinds[name])
+        number = next((kind for kind, failed in zip(_TYPES, others, strict=True) if not failed), kinds[name])
         kinds[name] = number if given_values else NO_TYPE
     return replace(part, unread=unread, mended=totals[2], orders=kinds)
 
 
-_DOUBLE, _DECIMAL = "try_cast({0} as double)", "try_cast({0} as decimal(38,18))"
-_SHORTEST = f"try_cast(cast({_DOUBLE} as string) as decimal(38,18))"
-_PLAIN = "{0} rlike '^[-+]?[0-9]*[.]?[0-9]*$' and {0} not rlike '[.][0-9]{{19}}'"
-_NUMBER = "{0} rlike '^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][-+]?[0-9]+)?$'"  # Java takes 5d and 0x1p3 for one, too
-_HELD = {  # whether a cell of a file without types is a number that a type holds as it is written, in SQL
-    "bigint": "try_cast({0} as bigint) is not null and {0} rlike '^-?[0-9]+$'",
-    "double": (
-        f"{_DOUBLE} is not null and ({{0}} rlike '^[-+]?[A-Za-z]+$' or ({_NUMBER}"
-        f" and abs({_DOUBLE}) < double('inf') and ({_DOUBLE} <> 0 or {{0}} rlike '^[-+]?[0.]+$')"
-        f" and (length({{0}}) < 16 or ({_PLAIN} and {_DECIMAL} = {_SHORTEST}))))"
-    ),
-    "decimal(38,0)": "try_cast({0} as decimal(38,0)) is not null and {0} rlike '^[-+]?[0-9]+$'",
-    "decimal(38,18)": f"{_DECIMAL} is not null and {_NUMBER} and {_PLAIN}",
+_DOUBLE, _WHOLE = "try_cast({0} as double)", "try_cast({0} as decimal(20,0))"
+_NUMBER = (  # in SQL, as one machine reads it: Java takes 5d, 0x1p3 and a blank before for one, too
+    f"{_DOUBLE} is not null and instr({{0}}, chr(10)) = 0"
+    " and {0} rlike '^[-+]?([A-Za-z]+|([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][-+]?[0-9]+)?)$'"
+)
+_DIGITS = "{0}"
+for _pattern in ("[eE].*", "[^0-9]", "^0+", "0+$"):
+    _DIGITS = f"regexp_replace({_DIGITS}, '{_pattern}', '')"
+_TOLD_APART = (  # as `are_told_apart` of one machine has it
+    f"length({_DIGITS}) <= 15 and ({_DIGITS} = '' or abs({_DOUBLE}) between 2.3e-308D and 1.7976931348623157e308D)"
+)
+_TYPES = {  # of the cells of a file without types the type of the first condition that all fulfil
+    "bigint": "try_cast({0} as bigint) is not null and {0} rlike '^-?[0-9]+$' and instr({0}, chr(10)) = 0",
+    "decimal(20,0)": f"{_WHOLE} <= 18446744073709551615 and {{0}} rlike '^[0-9]+$' and instr({{0}}, chr(10)) = 0",
+    "double": _NUMBER,
 }
+_GROUPS = {**_TYPES, "double": f"{_NUMBER} and {_TOLD_APART}"}
 
 
 def _said(number: int) -> str:

@@ -81,6 +81,11 @@ class Decided:
         if name in self._named:
             self._found.setdefault(name, []).append(_Document(key, content, against, group))
 
+    def settle(self, settled: Callable[[Any], Any]) -> None:
+        """What groups are, once all have been read."""
+        for several in self._found.values():
+            several[:] = [one._replace(group=settled(one.group)) for one in several]
+
     def see_kept(self, key: int, content: Any, *, against: bool, group: Any) -> None:
         """A document that stays."""
         if self.are_there and (token := self._token(content, group)) in self._tokens:

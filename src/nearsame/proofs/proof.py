@@ -137,7 +137,8 @@ def prove(  # noqa: PLR0913  (what is claimed, how it is read, watched by whom, 
             _count_frequencies(proof)
         store = stack.enter_context(Store(claims.asked, effort.memory))
         _first_pass(proof, store)
-        proof.sample.draw()
+        proof.decided.settle(proof.groups.settled)
+        proof.sample.draw(proof.groups.settled)
         _second_pass(proof, store)
         _check_rest(proof)
     return _verdict(proof, wanted)
@@ -282,8 +283,7 @@ def _second_pass(proof: _Proof, store: Store) -> None:
     seen = 0
     for part, record in _documents(proof):
         line = None if part.against else claims.line(key_of(part.number, record.position))
-        layer, spelt = "text", proof.groups.of(record)
-        group = proof.groups.settled(spelt)
+        layer, group = "text", proof.groups.settled(proof.groups.of(record))
         if line is not None:
             seen += 1
             claim = claims.claim(line)
@@ -295,9 +295,9 @@ def _second_pass(proof: _Proof, store: Store) -> None:
             proof.tally.note_other(layer, record.content, None if via is None else via["content"])
         else:
             key = key_of(part.number, record.position)
-            proof.decided.see_kept(key, record.content, against=part.against, group=spelt)
+            proof.decided.see_kept(key, record.content, against=part.against, group=group)
             if proof.sample.size:
-                proof.sample.compare(part, record.position, (record.content, spelt), findings, may_miss=may_miss)
+                proof.sample.compare(part, record.position, (record.content, group), findings, may_miss=may_miss)
         if layer == "text":
             proof.tally.compare(record.content, proof.judge, group)
         else:

@@ -6,7 +6,7 @@
 
 import hashlib
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from heapq import heappush, heappushpop
@@ -79,10 +79,10 @@ class Sample:
             return
         self._names[key] = part.name, position
 
-    def draw(self) -> None:
-        """Index what was drawn, once all was offered."""
+    def draw(self, settled: Callable[[Any], Any]) -> None:
+        """Index what was drawn, once all was offered, and it is known what its groups are."""
         for number, (_, key, document) in enumerate(sorted(self._drawn, key=lambda entry: entry[1])):
-            items = self._items(*document)
+            items = self._items(document[0], settled(document[1]))
             self._places.append((key, *self._names[key]))
             self._contents.append(document[0])
             self._sizes.append(_squares(items))

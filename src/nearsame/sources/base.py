@@ -82,6 +82,7 @@ class Columns:
     codes: str | None = None  # a column of codes of bits; comes as `code`, and no `text`
     bits: int = 0  # of a code
     decimal: bool = False  # whether texts of digits alone are decimal numbers: see codes.py
+    exact: str | None = None  # of `order` the column that groups go by: two values that differ are never taken for one
 
     @property
     def no_text(self) -> str | None:

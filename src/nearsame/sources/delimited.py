@@ -3,8 +3,8 @@
 1. The first record is the header: it has no position and is copied always. Quoted line ends are legal.
 2. A record with another number of fields than the header, or a quote that never closes, is skipped.
 3. An empty id or order is null; an empty text is an empty text (CSV has no null).
-4. `order` needs one type for the whole file, so it takes a pass of its own: integers where all are, else doubles or
-   decimals, whichever hold all numbers as they are written, else strings.
+4. `order` needs one type for the whole file, so it takes a pass of its own: integers where all are, else numbers, else
+   strings. Groups are numbers only where two of them that differ stay different.
 """
 
 import csv
@@ -25,7 +25,7 @@ from nearsame.kernels.records import ENDED, UNCLOSED, pass_record, split_records
 from nearsame.named import NamedTuple
 from nearsame.sources.base import MAX_RECORD, Annotations, Aside, Columns, Skip, Skipped, TextChange
 from nearsame.sources.columns import Chosen, choose, is_stringlike, records
-from nearsame.sources.delimited_types import are_held, typed
+from nearsame.sources.delimited_types import are_told_apart, typed
 from nearsame.sources.items import plain_records, require_single
 from nearsame.sources.limits import longest, longest_copied, pass_by, too_long
 from nearsame.sources.lined import Lined
@@ -36,7 +36,7 @@ __all__ = ["Delimited"]
 
 _SNIFFED = 1_000
 _BINARY = pa.large_binary()
-_ORDERS = (pa.int64(), pa.uint64(), pa.float64(), pa.decimal256(76, 38), pa.string())
+_ORDERS = (pa.int64(), pa.uint64(), pa.float64(), pa.string())
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")  # the byte order marks
 _LINE_ENDS = b"\r\n"
 _CONTROLS = frozenset(range(32)) - frozenset(b"\t\n\r\f\v")
@@ -187,7 +187,7 @@ class Delimited(Lined):
             raise SourceError(message, hint=f"{hint} If this is its name, give it as --text-column.")
 
     def _order_types(self, columns: Columns) -> dict[str, pa.DataType]:
-        """Of each column the narrowest type that holds all its values as they are."""
+        """Of each column the narrowest of whole numbers, float64 and string that takes all its values."""
         kinds = {name: list(_ORDERS) for name in columns.order}
         for block, header in self._blocks(lambda _: None, longest(columns)):
             good = _good(block, header, columns, lambda _: None, self.name)
@@ -198,8 +198,8 @@ class Delimited(Lined):
                 raw = _parsed(block, good, _Wanted(header.names, list(chosen.order), self.delimiter))
                 for name in chosen.order:
                     values = _null_if_empty(raw.column(name))
-                    while not _fits(values, kinds[name][0]):
-                        del kinds[name][0]
+                    is_exact = name == columns.exact
+                    kinds[name] = [kind for kind in kinds[name] if _fits(values, kind, is_exact=is_exact)]
         return {name: left[0] for name, left in kinds.items()}
 
     def _passed(
@@ -386,15 +386,17 @@ def _as_strings(values: pa.Array) -> pa.Array:
         return pa.array(list(decoded), pa.string())
 
 
-def _fits(values: pa.Array, kind: pa.DataType) -> bool:
+def _fits(values: pa.Array, kind: pa.DataType, *, is_exact: bool) -> bool:
+    if kind == pa.string():
+        return True
     strings = _as_strings(values)
-    if kind != pa.string() and computing.any_(computing.match_substring_regex(strings, pattern="[xX]")).as_py():
+    if computing.any_(computing.match_substring_regex(strings, pattern="[xX]")).as_py():
         return False  # to Arrow 0x10 is 16
     try:
         numbers = strings.cast(kind)
     except pa.ArrowInvalid:
         return False
-    return not pa.types.is_floating(kind) or are_held(strings, numbers)
+    return not (is_exact and pa.types.is_floating(kind)) or are_told_apart(strings, numbers)
 
 
 def _quoted(value: str, delimiter: str) -> str:

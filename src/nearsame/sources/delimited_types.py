@@ -9,10 +9,11 @@ import pyarrow as pa
 from nearsame import computing
 from nearsame.sources.columns import is_stringlike
 
-__all__ = ["are_held", "typed"]
+__all__ = ["are_held", "are_told_apart", "typed"]
 
 _TEXTS = ("text", "content")  # whatever they look like
 _MORE_THAN_A_NUMBER = r"^[-+]?(0[0-9]|[0-9]{16,}$)|^[+]"  # whose digits a double would lose
+_DIGITS, _LEAST = 15, 2.3e-308  # of a number that is no other one's double: so many at most, and no less than that
 _SURE = 16  # bytes, of which fewer are digits that a double holds, if it is finite and no zero
 
 
@@ -70,3 +71,18 @@ def _is_held(text: str, value: float) -> bool:
         return Decimal(text.strip()) in {Decimal(repr(value)), Decimal(f"{value:.17g}")}  # as programs write it
     except InvalidOperation:
         return False
+
+
+def are_told_apart(written: Any, values: Any) -> bool:
+    """Whether of the numbers that are written no two that differ are one double: none has more digits than that holds.
+
+    >>> [are_told_apart(pa.array([text]), pa.array([float(text)])) for text in ("1e5", "1e400", "9007199254740993")]
+    [True, False, False]
+    """
+    digits = written
+    for pattern in ("[eE].*", "[^0-9]", "^0+", "0+$"):
+        digits = computing.replace_substring_regex(digits, pattern=pattern, replacement="")
+    size = computing.binary_length(digits)
+    is_normal = computing.or_(computing.greater_equal(values, _LEAST), computing.less(values, -_LEAST))
+    is_held = computing.or_(computing.equal(size, 0), computing.and_(is_normal, computing.is_finite(values)))
+    return bool(computing.all_(computing.and_(computing.less(size, _DIGITS + 1), is_held), min_count=0).as_py())

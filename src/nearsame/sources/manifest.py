@@ -65,7 +65,11 @@ def manifest(  # noqa: PLR0913, PLR0917  (a part of the list each)
     values = list(zip(*lines, strict=True)) or [()] * len(MANIFEST)
     arrays = [pa.array(column, field.type) for column, field in zip(values, MANIFEST, strict=True)]
     read = asdict(replace(columns, room=None))
-    del read["room"], read["may_lack"]  # which are of the machine and of a part, not of the answer
+    del (
+        read["room"],
+        read["may_lack"],
+        read["exact"],
+    )  # which are of the machine, of a part, and known from what was asked
     read = {name: value for name, value in read.items() if value is not None or name not in _NEW}
     if columns.codes is None:
         del read["bits"], read["decimal"]
