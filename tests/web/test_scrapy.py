@@ -5,7 +5,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -346,6 +346,66 @@ def test_an_item_goes_only_for_one_that_is_out(first: str) -> None:
             assert sent == pipeline.process_item(sent)
             comes_out(url, {"name": "of a feed"})
     assert (3 if first in LOST else 0) == crawler.stats.get_value("nearsame/items_alone", 0)
+
+
+def of_a_crawl(*given: tuple[str, str, list[Any], Callable[[Any], bool]]) -> list[Any]:
+    """What comes out of pages (URL, text, items, which of these a later pipeline lets through), one after the other."""
+    crawler = get_crawler()
+    middleware = NearDuplicateLinksMiddleware.from_crawler(crawler)
+    pipeline = NearDuplicatePipeline(middleware.judge.options, crawler)
+    crawler.get_spider_middleware = lambda _: middleware  # type: ignore[method-assign]  # it has no engine
+    pipeline.open_spider()
+    out = []
+    for url, text, items, passes in given:
+        page = HtmlResponse(url, request=Request(url), body=f"<p>{text}</p>".encode())
+        for item in middleware.process_spider_output(page, items):
+            with suppress(DropItem):
+                pipeline.process_item(item)
+                if passes(item):
+                    out.append(item)
+                    crawler.signals.send_catch_log(signals.item_scraped, item=item, response=page, spider=None)
+                else:
+                    crawler.signals.send_catch_log(signals.item_dropped, item=item, exception=DropItem("no"))
+    return out
+
+
+TEXT = "one two three four five six seven"
+
+
+def test_an_item_of_another_page_makes_no_witness_of_one() -> None:
+    """A stub of a list has the URL of a page whose own item was dropped."""
+    own, stub, copy = {"url": "http://u/", "n": 1}, {"url": "http://u/", "title": "u"}, {"url": "http://v/"}
+    pages = [
+        ("http://u/", TEXT, [own], lambda _: False),
+        ("http://list/", "a list of pages with words of its own", [stub], lambda _: True),
+        ("http://v/", TEXT, [copy], lambda _: True),
+        ("http://w/", TEXT, [{"url": "http://w/"}], lambda _: True),
+    ]
+    assert [stub, copy] == of_a_crawl(*pages)
+
+
+def test_all_items_of_a_page_that_stands_for_another_stay() -> None:
+    """Also those that come when the first is out; those of the next copy go, though one of them was dropped."""
+    first, second, third = ([{"url": f"http://{page}/", "product": n} for n in range(3)] for page in "vwx")
+    pages = [("http://u/", TEXT, [], lambda _: True), ("http://v/", TEXT, first, lambda item: item["product"] != 1)]
+    pages += [("http://w/", TEXT, second, lambda _: True), ("http://x/", TEXT, third, lambda _: True)]
+    assert [first[0], first[2]] == of_a_crawl(*pages)
+
+
+def test_two_items_of_one_address_are_two() -> None:
+    """The second is out, and the first was dropped: its copy stays."""
+    crawler = get_crawler()
+    pipeline = NearDuplicatePipeline(CrawlOptions.of(crawler.settings), crawler)
+    crawler.get_spider_middleware = lambda _: None  # type: ignore[method-assign]  # it has no engine
+    pipeline.open_spider()
+    lost, out = {"url": "http://u/", "text": TEXT}, {"url": "http://u/", "text": "other words stand in this one here"}
+    assert [lost, out] == [pipeline.process_item(item) for item in (lost, out)]
+    crawler.signals.send_catch_log(signals.item_dropped, item=lost, exception=DropItem("no"))
+    crawler.signals.send_catch_log(signals.item_scraped, item=out, response=None, spider=None)
+    copy = {"url": "http://v/", "text": TEXT}
+    assert copy == pipeline.process_item(copy)
+    with pytest.raises(DropItem):
+        pipeline.process_item({"url": "http://v/", "text": out["text"]})
 
 
 def test_items_without_a_page_are_judged_by_what_came_out() -> None:

@@ -12,7 +12,7 @@ from scrapy.http import Response
 
 from nearsame.dataclass import dataclass
 from nearsame.web.scrapy.budget import LinkBudget, kind_of
-from nearsame.web.scrapy.judge import PageJudge
+from nearsame.web.scrapy.judge import Judged, PageJudge
 from nearsame.web.seen import Resemblance
 
 __all__ = ["GivenLinks", "Page"]
@@ -32,6 +32,7 @@ class Page:
     is_judged: bool
     is_new: bool = False
     resembles: Resemblance | None = None
+    judged: Judged | None = None
 
     @property
     def is_doubtful(self) -> bool:

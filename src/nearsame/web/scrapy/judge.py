@@ -44,9 +44,10 @@ class NearDuplicateItem(DropItem):
 
 
 class Judged(NamedTuple):
-    """A page, and what it resembles."""
+    """A page or an item: what it is called, and what it resembles."""
 
-    url: str
+    id: str
+    url: str | None
     resemblance: Resemblance | None
 
 
@@ -58,52 +59,54 @@ class PageJudge:
         self._crawler = crawler
         self._seen = _opened(options)
         self.shared = False  # whether somebody asks about items
-        self._pages: dict[str, Resemblance | None] = {}  # of this run, by URL, the first time
+        self._pages: dict[str, Judged] = {}  # of this run, by URL, the first time
         self._items: OrderedDict[int, tuple[Any, Judged]] = OrderedDict()  # on their way, by identity
         self._visits: dict[str, int] = {}
-        self._new: set[str] = set()  # what this run has put among those that are seen, by URL or name
+        self._new: set[str] = set()  # what this run has put among those that are seen
         self._gave: set[str] = set()  # of them those of which an item is out
-        self._stands_for: dict[str, str] = {}  # by the URL of a page what gave no item, of which it is a copy
-        self._out: OrderedDict[int, tuple[Any, str]] = OrderedDict()  # items and what gave them, by identity
+        self._stands_for: dict[str, str] = {}  # of a copy, whose items stay, of what it is one: of what gave none
+        self._out: OrderedDict[int, tuple[Any, Judged]] = OrderedDict()  # items that have passed us, by identity
         for signal in (signals.item_dropped, signals.item_error):
             crawler.signals.connect(self._lost, signal=signal)
 
-    def page(self, url: str, text: str) -> Resemblance | None:
+    def page(self, url: str, text: str) -> Judged:
         """What a page resembles."""
-        resemblance = self.document(url, text)
-        self._pages.setdefault(url, resemblance)
-        return resemblance
+        judged = self.document(url, text)
+        self._pages.setdefault(url, judged)
+        return judged
 
-    def sets_out(self, item: Any, url: str | None, text: str) -> None:
-        """An item that was judged by its own text has passed us."""
-        name = self._name(url, text)
-        _remember(self._out, item, name)
-        if not url:
-            self._gave.add(name)
+    def sets_out(self, item: Any, judged: Judged) -> None:
+        """An item that goes for none has passed us."""
+        _remember(self._out, item, judged)
+        if judged.url is None:
+            self._gave.add(judged.id)
 
-    def scraped(self, item: Any, *urls: str | None) -> None:
-        """An item has passed all components: of the page at one of these URLs, or by itself."""
-        sent, name = self._out.pop(id(item), (None, ""))
-        names = {name} if sent is item else set()
-        for own in (self._name(url, "") for url in urls if url):
-            names |= {own, self._stands_for.get(own, own)}
-        self._gave |= names & self._new
+    def scraped(self, item: Any, page: str | None, url: str | None) -> None:
+        """An item has passed all components: as it passed us, or made anew of a page, or with the URL of one."""
+        sent, judged = self._out.pop(id(item), (None, None))
+        known = page if self.known(page or "") else url
+        own = judged.id if judged is not None and sent is item else self._name(known, "")
+        self._gave |= {own, self._stands_for.get(own, own)} & self._new
 
     def _lost(self, item: Any, **told: Any) -> None:
         """An item is dropped by another component, or one has failed: what gave it is no witness by it."""
-        sent, name = self._out.pop(id(item), (None, ""))
-        if sent is item and not isinstance(told.get("exception"), NearDuplicateItem):
-            self._gave.discard(name)
+        sent, judged = self._out.pop(id(item), (None, None))
+        is_ours = isinstance(told.get("exception"), NearDuplicateItem)
+        if judged is not None and sent is item and judged.url is None and not is_ours:
+            self._gave -= {judged.id, self._stands_for.get(judged.id, judged.id)}
 
-    def stands(self, item: Any, url: str | None, resemblance: Resemblance) -> bool:
-        """Whether an item may go for what it resembles; of what gave none it is the first, and stands for it."""
-        name = resemblance.url or resemblance.id
-        if resemblance.unchanged or name not in self._new or name in self._gave:
+    def stands(self, item: Any, judged: Judged, resemblance: Resemblance) -> bool:
+        """Whether an item may go for what it resembles; of what gave none it is the first, and stands for it.
+
+        So do all items of its page.
+        """
+        name = resemblance.id
+        is_out = resemblance.unchanged or name not in self._new or name in self._gave
+        if is_out and self._stands_for.get(judged.id) != name:
             return True
-        _remember(self._out, item, name)
-        if url:
-            self._stands_for[self._name(url, "")] = name
-        else:
+        self._stands_for[judged.id] = name
+        self.sets_out(item, judged)
+        if judged.url is None:
             self._gave.add(name)
         self.count("items_alone")
         return False
@@ -120,27 +123,26 @@ class PageJudge:
         """Whether a page was judged in this run."""
         return url in self._pages
 
-    def send(self, item: Any, url: str, resemblance: Resemblance | None) -> None:
+    def send(self, item: Any, judged: Judged) -> None:
         """An item sets out that shares the judgement of its page."""
         if self.shared:
-            _remember(self._items, item, Judged(url, resemblance))
+            _remember(self._items, item, judged)
 
-    def receive(self, item: Any, url: str | None) -> "Judged | None":
+    def receive(self, item: Any, url: str | None) -> Judged | None:
         """How an item's page was judged; None: it was not."""
         sent, judged = self._items.pop(id(item), (None, None))
-        if sent is item:
-            return judged
-        return Judged(url, self._pages[url]) if url is not None and url in self._pages else None
+        return judged if sent is item else self._pages.get(url or "")
 
-    def document(self, url: str | None, text: str) -> Resemblance | None:
+    def document(self, url: str | None, text: str) -> Judged:
         """What a document resembles."""
         url = _kept(url)
+        own = self._id(url, text)
         with self.timed():
-            resemblance = self._seen.add_if_new(self._id(url, text), url, text)
+            resemblance = self._seen.add_if_new(own, url, text)
         self.count("seen")
         if resemblance is None:
-            self._new.add(self._name(url, text))
-            return None
+            self._new.add(own)
+            return Judged(own, url, None)
         self.count("unchanged" if resemblance.unchanged else "near_duplicates")
         logger.info(
             "%(what)s: %(url)s is like %(other)s (%(measure)s %(similarity)s)",
@@ -153,7 +155,7 @@ class PageJudge:
             },
             extra={"spider": self._crawler.spider},
         )
-        return resemblance
+        return Judged(own, url, resemblance)
 
     def count(self, name: str, number: float = 1) -> None:
         """Add to one of our numbers in Scrapy's statistics."""

@@ -81,15 +81,14 @@ class NearDuplicateLinksMiddleware:
             return Page(response, is_judged=False, is_new=True)
         if self.judge.is_short(text):
             return Page(response, is_judged=False)
-        resemblance = self.judge.page(response.url, text)
-        return Page(
-            response, is_judged=True, is_new=resemblance is None or resemblance.unchanged, resembles=resemblance
-        )
+        judged = self.judge.page(response.url, text)
+        resemblance = judged.resemblance
+        is_new = resemblance is None or resemblance.unchanged
+        return Page(response, is_judged=True, is_new=is_new, resembles=resemblance, judged=judged)
 
     def _passes(self, thing: Any, page: Page) -> bool:
         if isinstance(thing, Request):
             return thing.meta.get(DONT) or self._links.follows(thing, page)
-        url = page.response.url
-        if self.judge.known(url):
-            self.judge.send(thing, url, page.resembles)
+        if page.judged is not None:
+            self.judge.send(thing, page.judged)
         return True

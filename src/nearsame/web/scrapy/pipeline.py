@@ -14,7 +14,7 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
 
 from nearsame.shares import cut
-from nearsame.web.scrapy.judge import NearDuplicateItem, PageJudge
+from nearsame.web.scrapy.judge import Judged, NearDuplicateItem, PageJudge
 from nearsame.web.scrapy.links import NearDuplicateLinksMiddleware
 from nearsame.web.scrapy.options import CrawlOptions
 from nearsame.web.scrapy.texts import markup_text
@@ -65,9 +65,7 @@ class NearDuplicatePipeline:
             return item
         url = self._url(fields)
         judged = judge.receive(item, url)
-        if judged is not None:
-            url, resemblance = judged
-        else:
+        if judged is None:
             with judge.timed():
                 text = self._text(fields)
             if not text:
@@ -75,14 +73,13 @@ class NearDuplicatePipeline:
                 return item
             if judge.is_short(text):
                 return item
-            resemblance = judge.document(url, text)
-            if resemblance is None:
-                judge.sets_out(item, url, text)
-        if resemblance is None:
+            judged = judge.document(url, text)
+        if judged.resemblance is None:
+            judge.sets_out(item, judged)
             return item
         if self.options.action == "drop":
-            return self._kept(judge, item, url, resemblance)
-        return self._marked(judge, item, fields, resemblance)
+            return self._kept(judge, item, judged, judged.resemblance)
+        return self._marked(judge, item, fields, judged.resemblance)
 
     def _scraped(self, item: Any, response: Any = None) -> None:
         """An item has passed all components, perhaps as another object."""
@@ -107,8 +104,8 @@ class NearDuplicatePipeline:
             markup = "\n".join(markup)
         return markup_text(markup, self.options.extract) if isinstance(markup, str | bytes) else None
 
-    def _kept(self, judge: PageJudge, item: Any, url: str | None, resemblance: Resemblance) -> Any:
-        if not judge.stands(item, url, resemblance):
+    def _kept(self, judge: PageJudge, item: Any, judged: Judged, resemblance: Resemblance) -> Any:
+        if not judge.stands(item, judged, resemblance):
             return item
         judge.count("items_dropped")
         other = resemblance.url or resemblance.id
