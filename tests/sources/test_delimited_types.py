@@ -6,7 +6,9 @@ import pytest
 from nearsame.sources.delimited_types import are_held, typed
 
 
-@pytest.mark.parametrize("cell", ["12e4567", "1e-400", "9007199254740993.5", "0.1234567890123456789", "007", "+1"])
+@pytest.mark.parametrize(
+    "cell", ["12e4567", "1e-400", "4e-324", "9007199254740993.5", "0.1234567890123456789", "007", "+1"]
+)
 def test_what_a_double_would_change_stays_text(cell: str) -> None:
     """Beside a number that it would hold."""
     table = typed(f"text,n\na,{cell}\nb,2.5\n".encode(), ",")

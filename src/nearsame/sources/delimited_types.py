@@ -55,13 +55,14 @@ def are_held(written: Any, values: Any) -> bool:
     >>> [are_held(pa.array([text]), pa.array([float(text)])) for text in ("0.1", "1e400", "9007199254740993", "nan")]
     [True, False, False, True]
     """
-    is_sure = computing.and_(
-        computing.less(computing.binary_length(written), _SURE),
-        computing.and_(computing.is_finite(values), computing.not_equal(values, 0.0)),
-    )
-    odd = computing.invert(is_sure)
+    is_short = computing.less(computing.binary_length(written), _SURE)
+    odd = computing.invert(computing.and_(is_short, computing.and_(computing.is_finite(values), _is_normal(values))))
     pairs = zip(written.filter(odd).to_pylist(), values.filter(odd).to_pylist(), strict=True)
     return all(_is_held(text, value) for text, value in pairs)
+
+
+def _is_normal(values: Any) -> Any:
+    return computing.or_(computing.greater_equal(values, _LEAST), computing.less(values, -_LEAST))
 
 
 def _is_held(text: str, value: float) -> bool:
@@ -83,6 +84,5 @@ def are_told_apart(written: Any, values: Any) -> bool:
     for pattern in ("[eE].*", "[^0-9]", "^0+", "0+$"):
         digits = computing.replace_substring_regex(digits, pattern=pattern, replacement="")
     size = computing.binary_length(digits)
-    is_normal = computing.or_(computing.greater_equal(values, _LEAST), computing.less(values, -_LEAST))
-    is_held = computing.or_(computing.equal(size, 0), computing.and_(is_normal, computing.is_finite(values)))
+    is_held = computing.or_(computing.equal(size, 0), computing.and_(_is_normal(values), computing.is_finite(values)))
     return bool(computing.all_(computing.and_(computing.less(size, _DIGITS + 1), is_held), min_count=0).as_py())
