@@ -15,8 +15,11 @@ from nearsame.kernels.prefixes import (
     Shares,
     add_counts,
     add_nibbles,
+    add_waiting,
     count_frequent,
+    deal_counts,
     find_full,
+    find_shared,
     look_up,
     look_up_until_alone,
     mark_alone,
@@ -305,3 +308,22 @@ def test_a_contained_set_probes_at_a_key_that_its_container_offers(rows, thresho
         for b, two in enumerate(rows):
             if a != b and one and containment(set(one), set(two)) >= threshold:
                 assert any(offered.get((key, a)) and (key, b) in offered for key in one)
+
+
+@given(SETS, st.integers(0, 2), st.integers(1, 3), st.booleans(), st.lists(st.integers(0, 13), min_size=8, max_size=8))
+def test_what_waits_is_counted_as_at_once_and_up_to_two_where_that_is_enough(rows, gap, room, twice, least):
+    """Stretches of four slots, lists of any room; of the small counters it is known who was counted twice."""
+    items, starts, ends = _flat(rows, gap)
+    shift, low, high, bits = np.uint64(64 - BITS), 4, 28, 2
+    table = np.zeros(1 << BITS >> 2 if twice else 1 << BITS, np.uint8)
+    waiting, numbers = np.zeros((6, room), np.uint32), np.zeros(6, np.int64)
+    deal_counts(items, starts, ends, shift, low, high, bits, waiting, numbers, twice, table)
+    add_waiting(low, bits, waiting, numbers, twice, table)
+    slots = Counter(slot for row in rows for item in row if low <= (slot := item >> 64 - BITS) < high)
+    counted = [value >> lane & 3 for value in table.tolist() for lane in (0, 2, 4, 6)] if twice else table.tolist()
+    assert [min(slots[slot], 2 if twice else 255) for slot in range(1 << BITS)] == counted
+    if twice:
+        out, wanted = np.zeros(len(rows), np.bool_), frozen(np.array(least[: len(rows)], np.int64))
+        find_shared(items, starts, ends, shift, wanted, table, out)
+        shared = [sum(slots[item >> 64 - BITS] > 1 for item in row) for row in rows]
+        assert [number >= enough for number, enough in zip(shared, least, strict=False)] == out.tolist()
