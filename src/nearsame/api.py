@@ -158,9 +158,8 @@ def dedup(
         raise ConfigError(f"keep={keep!r} cannot rank {what} of one length", hint="Choose another policy.")
     columns = replace(columns_of(options, method, policy, BESIDE), bare=chosen is not None and needs_bare(chosen))
     group_by = options["group_by"]
-    if group_by is not None:
-        exact = None if group_by == HOST else group_by
-        columns = replace(columns, order=tuple(dict.fromkeys((*columns.order, *({group_by} - {HOST})))), exact=exact)
+    if group_by is not None and group_by != HOST:
+        columns = replace(columns, order=tuple(dict.fromkeys((*columns.order, group_by))), exact=group_by)
     decisions = None if options["decisions"] is None else Decisions.of(options["decisions"])
     settings: dict[str, Any] = {
         **({} if group_by is None else {"group_by": group_by}),

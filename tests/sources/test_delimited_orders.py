@@ -8,10 +8,11 @@ from nearsame.sources import streams
 WORDS = "the same few words"
 
 
-@pytest.fixture(params=[64, 1 << 24], ids=["many blocks", "one block"])
+@pytest.fixture(params=[16, 1 << 24], ids=["a block for each record", "one block"])
 def write(request, tmp_path, monkeypatch):
     """Write a file whose records come in blocks of so many bytes."""
-    monkeypatch.setattr(streams, "BATCH_BYTES", request.param)
+    for size in ("BATCH_BYTES", "_RAW_CHUNK"):
+        monkeypatch.setattr(streams, size, request.param)
 
     def written(cells):
         (tmp_path / "a.csv").write_text("".join(f"{line}\n" for line in ["id,text,g", *cells]))
@@ -23,8 +24,11 @@ def write(request, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("cells", "kept"),
     [
-        (["9007199254740992", "9007199254740993", "0.5"], [0, 1, 2]),
-        (["nan", "1e300", "12345678901234567890123", "5"], [0, 1, 2, 3]),
+        (
+            ["9007199254740992", "9007199254740993", *"23456789", "0.5"],
+            range(11),
+        ),  # the last block has none of the first
+        (["nan", "1e300", *"23456789", "12345678901234567890123"], range(11)),
         (["5", "05", "x"], [0, 1, 2]),
         (["5", "05", "5.0"], [0]),
     ],

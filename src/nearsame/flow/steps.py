@@ -182,7 +182,7 @@ def may_be_similar(features: Any, shares: Shares, sizes: Rows, engine: Machine) 
         return None
     from nearsame.stages.keys.sieve import CountBeginnings, MayBeSimilar, plan_sieve  # noqa: PLC0415  (of many only)
 
-    sieve = plan_sieve(counting, shares, engine.table_bytes)
+    sieve = plan_sieve(counting, shares)
     if sieve is None:
         return None
     table = engine.fold(features, CountBeginnings(sieve))

@@ -10,6 +10,7 @@ import os
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import field, replace
+from functools import reduce
 from itertools import combinations
 from typing import Any
 
@@ -27,6 +28,7 @@ from nearsame.frames.pages import FOUND
 from nearsame.frames.types import INTEGERS, NO_TYPE, NUMBERS, common_type, family
 from nearsame.sources import Columns
 from nearsame.sources.columns import Chosen, choose, option_of
+from nearsame.sources.delimited_types import DIGITS, LEAST, NO_DIGITS
 from nearsame.sources.memory import in_memory
 from nearsame.sources.one_text import apart
 
@@ -226,11 +228,10 @@ _NUMBER = (  # in SQL, as one machine reads it: Java takes 5d, 0x1p3 and a blank
     f"{_DOUBLE} is not null and instr({{0}}, chr(10)) = 0"
     " and {0} rlike '^[-+]?([A-Za-z]+|([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][-+]?[0-9]+)?)$'"
 )
-_DIGITS = "{0}"
-for _pattern in ("[eE].*", "[^0-9]", "^0+", "0+$"):
-    _DIGITS = f"regexp_replace({_DIGITS}, '{_pattern}', '')"
+_SIGNIFICANT = reduce(lambda text, pattern: f"regexp_replace({text}, '{pattern}', '')", NO_DIGITS, "{0}")
 _TOLD_APART = (  # as `are_told_apart` of one machine has it
-    f"length({_DIGITS}) <= 15 and ({_DIGITS} = '' or abs({_DOUBLE}) between 2.3e-308D and 1.7976931348623157e308D)"
+    f"length({_SIGNIFICANT}) <= {DIGITS}"
+    f" and ({_SIGNIFICANT} = '' or (abs({_DOUBLE}) >= {LEAST}D and abs({_DOUBLE}) < double('inf')))"
 )
 _TYPES = {  # of the cells of a file without types the type of the first condition that all fulfil
     "bigint": "try_cast({0} as bigint) is not null and {0} rlike '^-?[0-9]+$' and instr({0}, chr(10)) = 0",

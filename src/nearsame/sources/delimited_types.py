@@ -9,11 +9,12 @@ import pyarrow as pa
 from nearsame import computing
 from nearsame.sources.columns import is_stringlike
 
-__all__ = ["are_held", "are_told_apart", "typed"]
+__all__ = ["DIGITS", "LEAST", "NO_DIGITS", "are_held", "are_told_apart", "typed"]
 
 _TEXTS = ("text", "content")  # whatever they look like
 _MORE_THAN_A_NUMBER = r"^[-+]?(0[0-9]|[0-9]{16,}$)|^[+]"  # whose digits a double would lose
-_DIGITS, _LEAST = 15, 2.3e-308  # of a number that is no other one's double: so many at most, and no less than that
+DIGITS, LEAST = 15, 2.3e-308  # of a number that is no other one's double: so many at most, and no less than that
+NO_DIGITS = ("[eE].*", "[^0-9]", "^0+", "0+$")  # what of a number is to go, one after the other, for its digits to stay
 _SURE = 16  # bytes, of which fewer are digits that a double holds, if it is finite and no zero
 
 
@@ -62,7 +63,7 @@ def are_held(written: Any, values: Any) -> bool:
 
 
 def _is_normal(values: Any) -> Any:
-    return computing.or_(computing.greater_equal(values, _LEAST), computing.less(values, -_LEAST))
+    return computing.or_(computing.greater_equal(values, LEAST), computing.less(values, -LEAST))
 
 
 def _is_held(text: str, value: float) -> bool:
@@ -81,8 +82,8 @@ def are_told_apart(written: Any, values: Any) -> bool:
     [True, False, False]
     """
     digits = written
-    for pattern in ("[eE].*", "[^0-9]", "^0+", "0+$"):
+    for pattern in NO_DIGITS:
         digits = computing.replace_substring_regex(digits, pattern=pattern, replacement="")
     size = computing.binary_length(digits)
     is_held = computing.or_(computing.equal(size, 0), computing.and_(_is_normal(values), computing.is_finite(values)))
-    return bool(computing.all_(computing.and_(computing.less(size, _DIGITS + 1), is_held), min_count=0).as_py())
+    return bool(computing.all_(computing.and_(computing.less(size, DIGITS + 1), is_held), min_count=0).as_py())

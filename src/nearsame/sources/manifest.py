@@ -65,11 +65,8 @@ def manifest(  # noqa: PLR0913, PLR0917  (a part of the list each)
     values = list(zip(*lines, strict=True)) or [()] * len(MANIFEST)
     arrays = [pa.array(column, field.type) for column, field in zip(values, MANIFEST, strict=True)]
     read = asdict(replace(columns, room=None))
-    del (
-        read["room"],
-        read["may_lack"],
-        read["exact"],
-    )  # which are of the machine, of a part, and known from what was asked
+    for name in ("room", "may_lack", "exact"):  # of the machine, of a part, and of what was asked
+        del read[name]
     read = {name: value for name, value in read.items() if value is not None or name not in _NEW}
     if columns.codes is None:
         del read["bits"], read["decimal"]

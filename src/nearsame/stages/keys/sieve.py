@@ -52,16 +52,15 @@ class Sieve:
         return low, high
 
 
-def plan_sieve(counting: Counting, shares: Shares, most_bytes: int) -> Sieve | None:
-    """The sieve before a count of whole sets in a large table; None where it would spare no time, or has no room.
+def plan_sieve(counting: Counting, shares: Shares) -> Sieve | None:
+    """The sieve before a count of whole sets in a table that is as large; None where it would spare no time.
 
-    >>> plan_sieve(Counting(bits=25), Shares(4, 5, 8, 9), 1 << 30)
+    >>> plan_sieve(Counting(bits=25), Shares(4, 5, 8, 9))
     Sieve(bits=27, shares=Shares(p=4, q=5, larger_p=8, larger_q=9))
-    >>> plan_sieve(Counting(bits=25), Shares(1, 2, 2, 3), 1 << 30)
+    >>> plan_sieve(Counting(bits=25), Shares(1, 2, 2, 3))
     """
-    bits = counting.bits + _SLOT_BITS
     is_short = 10 * (shares.q - shares.p) <= _MOST * shares.q
-    return Sieve(bits, shares) if is_short and 1 << bits <= 4 * most_bytes else None
+    return Sieve(counting.bits + _SLOT_BITS, shares) if is_short else None
 
 
 def length(sizes: Int64s, shares: Shares) -> Int64s:

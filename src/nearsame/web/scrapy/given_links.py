@@ -13,7 +13,6 @@ from scrapy.http import Response
 from nearsame.dataclass import dataclass
 from nearsame.web.scrapy.budget import LinkBudget, kind_of
 from nearsame.web.scrapy.judge import Judged, PageJudge
-from nearsame.web.seen import Resemblance
 
 __all__ = ["GivenLinks", "Page"]
 
@@ -29,10 +28,20 @@ class Page:
     """A response, and what is known of it; what is not a page has not been judged, and may be new."""
 
     response: Response
-    is_judged: bool
-    is_new: bool = False
-    resembles: Resemblance | None = None
     judged: Judged | None = None
+    is_no_page: bool = False
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether anybody asked what it resembles."""
+        return self.judged is not None
+
+    @property
+    def is_new(self) -> bool:
+        """Whether it may have something that no page before it has."""
+        if self.judged is None:
+            return self.is_no_page
+        return self.judged.resemblance is None or self.judged.resemblance.unchanged
 
     @property
     def is_doubtful(self) -> bool:

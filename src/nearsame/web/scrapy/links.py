@@ -73,18 +73,15 @@ class NearDuplicateLinksMiddleware:
 
     def _page(self, response: Response) -> Page:
         if response.meta.get(DONT):
-            return Page(response, is_judged=False)
+            return Page(response)
         with self.judge.timed():
             text = response_text(response, self.judge.options.extract)
         if text is None:
             self.judge.count("no_page")
-            return Page(response, is_judged=False, is_new=True)
+            return Page(response, is_no_page=True)
         if self.judge.is_short(text):
-            return Page(response, is_judged=False)
-        judged = self.judge.page(response.url, text)
-        resemblance = judged.resemblance
-        is_new = resemblance is None or resemblance.unchanged
-        return Page(response, is_judged=True, is_new=is_new, resembles=resemblance, judged=judged)
+            return Page(response)
+        return Page(response, self.judge.page(response.url, text))
 
     def _passes(self, thing: Any, page: Page) -> bool:
         if isinstance(thing, Request):
