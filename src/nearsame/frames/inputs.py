@@ -29,6 +29,7 @@ from nearsame.frames.types import INTEGERS, NO_TYPE, NUMBERS, common_type, famil
 from nearsame.sources import Columns
 from nearsame.sources.columns import Chosen, choose, option_of
 from nearsame.sources.delimited_types import DIGITS, LEAST, NO_DIGITS
+from nearsame.sources.jsonvalues import WIDE, rounded
 from nearsame.sources.memory import in_memory
 from nearsame.sources.one_text import apart
 
@@ -151,6 +152,8 @@ def part_of(given: Given, columns: Columns, *, numbers: Collection[str] = (), st
     if chosen.vectors is not None:
         part = replace(part, mended=given.frame.filter(not_finite(quoted(chosen.vectors))).count())
     part = _counted(part, numbers, columns.exact) if UNREAD in given.frame.columns or given.delimited else part
+    if given.kind == "jsonl" and orders.get(columns.exact or "") == "double":
+        _require_exact(given, str(columns.exact))
     if strict and part.mended:
         raise SourceError(f"{given.name}: {unreadable(part)}", hint="Fix them, or leave out strict.")
     if UNREAD in given.frame.columns:
@@ -176,6 +179,12 @@ def _require_steady(given: Given) -> None:
     if what is not None:
         message = f"{given.name} has {what}, so its rows differ each time they are read"
         raise SourceError(message, hint="Persist it, write it to files first, or add that column to what stays.")
+
+
+def _require_exact(given: Given, name: str) -> None:
+    """Refuse groups of numbers in JSON that are rounded as they come."""
+    if not given.frame.filter(f"abs({quoted(name)}) >= {WIDE}D").isEmpty():
+        raise rounded(name, given.name)
 
 
 def unreadable(part: FramePart) -> str:

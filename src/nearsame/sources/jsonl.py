@@ -10,7 +10,7 @@
 """
 
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -36,6 +36,7 @@ from nearsame.sources.jsonvalues import (
     UnreadableError,
     json_object,
     kinds_of,
+    rounded,
     row_values,
     table_of_lines,
     type_of,
@@ -73,7 +74,7 @@ class JsonLines(Lined):
         """The readable records, in order, as RECORDS batches of about BATCH_BYTES of text."""
         skip = self.by_encoding(skip)
         most = longest(columns)
-        orders = self._order_types(columns.order, most) if columns.order else {}
+        orders = self._order_types(columns, most) if columns.order else {}
         plan = None
         for block in self._blocks(skip, most):
             if block.passing is not None:
@@ -172,19 +173,26 @@ class JsonLines(Lined):
                 _refuse_whole(block, self.name)
             yield block
 
-    def _order_types(self, names: Sequence[str], most: int) -> dict[str, pa.DataType]:
+    def _order_types(self, columns: Columns, most: int) -> dict[str, pa.DataType]:
         """The type of each column that has any value."""
-        kinds = {name: set[str]() for name in names}
+        kinds = {name: set[str]() for name in columns.order}
         for block in self._blocks(lambda _: None, most):
-            for name in names:
+            for name in columns.order:
                 kinds[name] |= _kinds(block, name, most)
-        return {name: self._order_type(name, values) for name, values in kinds.items() if values}
+        return {
+            name: self._order_type(name, values, is_exact=name == columns.exact)
+            for name, values in kinds.items()
+            if values
+        }
 
-    def _order_type(self, name: str, kinds: set[str]) -> pa.DataType:
+    def _order_type(self, name: str, kinds: set[str], *, is_exact: bool) -> pa.DataType:
         if kinds == {"mixed"}:
             hint = "Name a column of numbers, dates or texts."
             raise ColumnError(f"{self.name}: column {name!r} is of lists or objects, which have no order", hint=hint)
-        return type_of(kinds)
+        kind = type_of(kinds)
+        if is_exact and "wide" in kinds and ("float" in kinds or pa.types.is_floating(kind)):
+            raise rounded(name, self.name)
+        return kind
 
 
 def split_lines(data: bytes | bytearray, final: bool) -> RecordSpans:  # noqa: FBT001  (the signature that `blocks` calls)
@@ -378,8 +386,8 @@ def _kinds(block: Block, name: str, most: int) -> set[str]:
         table = _table(block, pa.schema([(name, TYPES[kind])]))
         if table is not None:
             values = table.column(name)
-            below = {"negative"} if kind == "int" and (computing.min_(values).as_py() or 0) < 0 else set()
-            return set() if values.null_count == len(table) else {kind} | below
+            ends = [] if kind in {"string", "bool"} else [computing.min_(values), computing.max_(values)]
+            return set() if values.null_count == len(table) else {kind}.union(*(kinds_of(end.as_py()) for end in ends))
     objects = (json_object(block.raw(index)) for index in good.tolist() if block.passing is None)
     values = (record.get(name) for record in objects if isinstance(record, dict))
     return set().union(*(kinds_of(value) for value in values if value is not None))

@@ -12,18 +12,29 @@ import pyarrow.json
 
 from nearsame import computing
 from nearsame.arrow import deeply
-from nearsame.errors import ConfigError, SourceError
+from nearsame.errors import ColumnError, ConfigError, SourceError
 from nearsame.schemas import VECTORS
 from nearsame.sources.base import NOT_UTF8
 from nearsame.sources.codes import Coding, read_code, words_of
 from nearsame.sources.columns import Chosen, not_finite
 from nearsame.sources.kinds import table_of
 
-__all__ = ["TYPES", "UnreadableError", "json_object", "kinds_of", "row_values", "table_of_lines", "type_of"]
+__all__ = [
+    "TYPES",
+    "WIDE",
+    "UnreadableError",
+    "json_object",
+    "kinds_of",
+    "rounded",
+    "row_values",
+    "table_of_lines",
+    "type_of",
+]
 
 TYPES = {
     "bool": pa.bool_(), "int": pa.int64(), "large": pa.uint64(), "float": pa.float64(), "string": pa.string()
 }  # fmt: skip
+WIDE = 2**53  # the least whole number that is the double of another one, too
 _DEEPEST = 100  # levels of a record: at some thousand Arrow ends the process
 _STRING = rb'"(?:[^"\\]|\\.)*"'
 _KINDS = {bool: "bool", int: "int", float: "float", str: "string"}
@@ -132,15 +143,17 @@ def _article(value: Any) -> str:
 
 
 def kinds_of(value: Any) -> set[str]:
-    """The kind of a value: bool, int (which may be negative), large, float, string or mixed."""
+    """The kind of a value: bool, int (which may be negative), large, float, string or mixed; and whether it is wide."""
+    wide = {"wide"} if type(value) in {int, float} and abs(value) >= WIDE else set()
     if type(value) is int and not -(2**63) <= value < 2**63:
-        return {"large" if 0 < value < 2**64 else "float"}
+        return {"large" if 0 < value < 2**64 else "float"} | wide
     kind = _KINDS.get(type(value), "mixed")
-    return {kind, "negative"} if kind == "int" and value < 0 else {kind}
+    return {kind, "negative"} | wide if kind == "int" and value < 0 else {kind} | wide
 
 
 def type_of(kinds: set[str]) -> pa.DataType:
     """The type that takes values of all these kinds; of a mixture, strings."""
+    kinds = kinds - {"wide"}
     if "negative" in kinds:
         kinds = kinds - {"negative"} | ({"float"} if "large" in kinds else {"int"})
     if kinds <= {"int", "large"}:
@@ -148,6 +161,12 @@ def type_of(kinds: set[str]) -> pa.DataType:
     if kinds <= {"int", "large", "float"}:
         return TYPES["float"]
     return TYPES[min(kinds)] if len(kinds) == 1 else pa.string()
+
+
+def rounded(name: str, source: str) -> ColumnError:
+    """Why a column of numbers cannot be groups: doubles, which hold them here, take some of them for one."""
+    what = "has numbers that are rounded, as they are from 2^53 on beside fractions, or beyond 64 bits"
+    return ColumnError(f"{source}: column {name!r} {what}: two groups could be one", hint="Write them as strings.")
 
 
 def table_of_lines(data: bytes, name: str) -> pa.Table:

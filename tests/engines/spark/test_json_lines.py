@@ -84,6 +84,19 @@ def test_lines_that_are_fine_are_read_by_spark_itself(spark, tmp_path: Path) -> 
     assert [(1, "1", 1), (2, "2", 2)] == sorted((row.day, row.id, row.n) for row in rows)
 
 
+@pytest.mark.parametrize("more", ["", "trailing"])
+def test_groups_of_numbers_that_are_rounded_are_refused(spark, tmp_path: Path, more: str) -> None:
+    """As on one machine: two of them could be one."""
+    path, engine = tmp_path / "a.jsonl", ns.Spark(spark)
+    for values, num in ((["9007199254740992", "9007199254740993"], 0), (["18446744073709551616", "0"], 0), ("12", 0)):
+        path.write_text("".join(f'{{"text": "one", "g": {value}}}\n' for value in values) + more)
+        assert num == ns.dedup(str(path), group_by="g", engine=engine).stats.removed
+    path.write_text("".join(f'{{"text": "one", "g": {value}}}\n' for value in ("9007199254740992", 0.5)) + more)
+    for asked in ({}, {"engine": engine}):
+        with pytest.raises(ns.ColumnError, match="column 'g' has numbers that are rounded"):
+            ns.dedup(str(path), group_by="g", **asked)
+
+
 @pytest.mark.parametrize("folder", ["value=x", "Value=7", "value={}", "nearsame_line=1", "k=01"])
 @pytest.mark.parametrize("more", ["", '{"id": 3, "text": "c"} junk\n'])
 def test_no_name_of_a_folder_takes_the_place_of_lines(spark, tmp_path: Path, folder: str, more: str) -> None:

@@ -63,7 +63,7 @@ class Given:
     Attributes:
         name: what messages call it: the first of its paths.
         frame: as Spark reads it, with UNREAD where some records may be unreadable.
-        delimited: whether it comes from CSV or TSV, where all is text and bad bytes have become U+FFFD.
+        kind: of files the kind, as jsonl.
         ignored: how many files of its folder are of no known format.
         broken: files that cannot be read, and why.
         is_archive: whether its rows are archives: path, length, modified, content (null where the path leads to it).
@@ -72,11 +72,16 @@ class Given:
 
     name: str
     frame: Any
-    delimited: bool = False
+    kind: str = ""
     ignored: int = 0
     broken: tuple[tuple[str, str], ...] = ()
     is_archive: bool = False
     roots: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def delimited(self) -> bool:
+        """Whether it comes from CSV or TSV, where all is text and bad bytes have become U+FFFD."""
+        return self.kind in DELIMITERS
 
 
 def is_frame(source: Any) -> bool:
@@ -223,7 +228,7 @@ def _loaded(  # noqa: PLR0913  (what is read, and how)
             lines = _with_folders(_reader(session, form, "text").schema(f"{LINE} string"), paths, texts)
             odd = _odd_lines(lines, name, text, strict=strict)
             if odd:
-                return Given(name, _by_lines(lines, name, text), ignored=form.ignored)
+                return Given(name, _by_lines(lines, name, text), form.kind, form.ignored)
             reader = reader.option("allowSingleQuotes", False)
         frame = _with_folders(reader, paths, texts)
         _require_one_home(twice_named(frame), name)
@@ -235,7 +240,7 @@ def _loaded(  # noqa: PLR0913  (what is read, and how)
         others = [f"`{name}`" for name in frame.columns if name != _TEXT]
         named = with_file(frame, "nearsame_path")  # of which sources of the second version say nothing
         frame = named.selectExpr(f"{_PATH} as id", f"{_TEXT} as text", *others)
-    return Given(name, frame, delimited, form.ignored)
+    return Given(name, frame, form.kind, form.ignored)
 
 
 def _with_folders(reader: Any, paths: list[str], texts: AbstractSet[str]) -> Any:
