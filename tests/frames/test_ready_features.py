@@ -3,6 +3,7 @@
 import random
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import nearsame as ns
@@ -14,14 +15,16 @@ pytestmark = pytest.mark.slow
 def _table(seed, kind, size=150):
     """Lists with copies, near copies, repeats and nulls among them, and some that are empty or are not there."""
     drawn, rows = random.Random(seed), []
-    most = 1 << (kind.bit_width - 1) if pa.types.is_integer(kind) else 1 << 63
+    signed = not pa.types.is_unsigned_integer(kind)
+    most = 1 << (kind.bit_width - signed) if pa.types.is_integer(kind) else 1 << 63
+    least = -most if signed else 0
     for _ in range(size):
         if rows and drawn.random() < 0.5 and (before := drawn.choice(rows)):
             items = [item for item in before if drawn.random() < 0.95]
             items += [drawn.choice([None, *items])] if items and drawn.random() < 0.4 else []
         else:
             items = [
-                drawn.choice([drawn.randrange(-most, most), -most, most - 1, 0]) for _ in range(drawn.randrange(30))
+                drawn.choice([drawn.randrange(least, most), least, most - 1, 0]) for _ in range(drawn.randrange(30))
             ]
         rows.append(None if drawn.random() < 0.03 else items)
     of_texts = not pa.types.is_integer(kind)
@@ -58,6 +61,19 @@ def test_numbers_are_their_texts(spark, method):
     texts = table.set_column(1, "items", table.column("items").cast(pa.list_(pa.string())))
     spelt = ns.dedup(texts, method=method, ties="content", features_column="items", audit=False)
     assert here[0] == decisions(spelt.removals)
+
+
+def test_unsigned_numbers_of_a_file(spark, tmp_path):
+    """Of which Spark makes decimals: hashes of 64 bits are often such."""
+    source = _table(4, pa.uint64())
+    pq.write_table(source, tmp_path / "a.parquet")
+    here = ns.dedup(source, method=ns.Jaccard(threshold=0.6), ties="content", features_column="items", audit=False)
+    assert len(here.removals) > 20
+    for settings in ({"driver_bytes": 0}, {}):
+        asked = {"engine": ns.Spark(spark, **settings), "method": ns.Jaccard(threshold=0.6), "ties": "content"}
+        there = ns.dedup(str(tmp_path / "a.parquet"), features_column="items", audit=False, **asked)
+        assert decisions(here.removals) == decisions(there.removals)
+        there.release()
 
 
 @pytest.mark.parametrize(("kind", "other"), [(pa.int8(), pa.int8()), (pa.int32(), pa.string())], ids=str)

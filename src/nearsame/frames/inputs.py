@@ -55,6 +55,7 @@ ORDERED = "nearsame_ordered"  # a number that records of archives are in order b
 _MOJIBAKE = "\N{REPLACEMENT CHARACTER}"
 _NO_SCALARS = ("array<", "map<", "struct<", "vari")
 _SPELT = (*NUMBERS, "timestamp", "binary", "interval")  # in another way than one machine does
+_UNSIGNED = "decimal(20,0)"  # what Spark makes of unsigned numbers of 64 bits
 _PLAIN_SCALE = 6  # of decimals: smaller ones are written with an exponent on one machine
 
 
@@ -301,7 +302,7 @@ def _holds_texts(kind: str) -> bool:
 
 def _holds_items(kind: str) -> bool:
     inner = _element(kind)
-    return _is_text(inner) or inner in (*INTEGERS, NO_TYPE)
+    return _is_text(inner) or inner in (*INTEGERS, _UNSIGNED, NO_TYPE)
 
 
 def _holds_numbers(kind: str) -> bool:
