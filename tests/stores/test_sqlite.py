@@ -16,6 +16,7 @@ import pytest
 import nearsame as ns
 from nearsame.errors import StoreError
 from nearsame.stores import create_store, open_store
+from nearsame.stores.sqlite_files import log_of
 
 WORDS = [f"word{number}" for number in range(2000)]
 _KILLED = """
@@ -224,3 +225,29 @@ def test_a_log_that_a_reader_needs_is_cut_off_later(tmp_path):
             assert 20 == read.counts()["documents"]
         index.remove("2")
         assert 0 == log.stat().st_size
+
+
+_ELSEWHERE = """
+import sys, nearsame as ns
+with ns.Index.open(sys.argv[1]) as index:
+    index.add({"id": "elsewhere", "text": "what another process has to say"})
+"""
+
+
+@pytest.mark.parametrize("overwrite", [False, True])
+@pytest.mark.parametrize("what", ["create", "backup"])
+def test_who_asks_for_a_place_takes_no_locks_from_an_index_that_is_open(tmp_path, what, overwrite):
+    """A system takes a process's locks on a file when it closes it once, and another one then deletes the log."""
+    place, other = tmp_path / "a.ns", tmp_path / "b.ns"
+    ns.Index.create(other).close()
+    with ns.Index.create(place) as index:
+        index.add({"id": "one", "text": "the first text of all"})
+        asked = {"overwrite": overwrite, "timeout_seconds": 0.05}
+        with ns.Index.open(other, timeout_seconds=0.05) as another, pytest.raises(ns.StoreError):
+            another.backup(place, overwrite=overwrite) if what == "backup" else ns.Index.create(place, **asked)
+        log = log_of(place).stat().st_ino
+        subprocess.run([sys.executable, "-c", _ELSEWHERE, str(place)], check=True)
+        assert log == log_of(place).stat().st_ino
+        index.add({"id": "two", "text": "the last text of all"})
+    with ns.Index.open(place, read_only=True) as index:
+        assert {"one", "elsewhere", "two"} == set(index.ids())

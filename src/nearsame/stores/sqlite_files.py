@@ -7,7 +7,7 @@
 import os
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -169,12 +169,20 @@ def refuse_present(place: Path, *, overwrite: bool) -> None:
 
 
 def _may_be_ours(place: Path) -> bool:
-    """Whether a file begins as our indexes do, damaged ones and those of other versions too, or is empty."""
+    """Whether a file begins as our indexes do, damaged ones and those of other versions too, or is empty.
+
+    SQLite reads it: closing a file takes from a process all locks that it has on it, those of an index that it has open
+    too, and only SQLite waits with that. Whoever then closed the index would delete the log that this process writes.
+    """
     if not place.is_file():
         return False
-    with place.open("rb") as file:
+    if not place.stat().st_size:
+        return True
+    with suppress(sqlite3.Error), closing(connected(place, _FROZEN, 0)) as connection:
+        return bool(connection.execute("PRAGMA application_id").fetchone() == (APPLICATION,))
+    with place.open("rb") as file:  # to SQLite it is no database, so no index either that somebody has open
         head = file.read(_HEAD_BYTES)
-    return not head or (head.startswith(_SQLITE) and head[_FOR_WHAT:] == APPLICATION.to_bytes(4))
+    return head.startswith(_SQLITE) and head[_FOR_WHAT:] == APPLICATION.to_bytes(4)
 
 
 def beside(place: Path) -> Beside:
