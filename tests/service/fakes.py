@@ -108,6 +108,9 @@ class FakeIndex:
         first = 0 if after is None else every.index(self.get(after).id) + 1
         return iter([id for id in every[first:] if containing in id][:limit])
 
+    def _records(self, after, number, limit, *, settled):
+        return self.records(after=after, number=number, limit=limit)
+
     def records(self, *, after=None, number=0, limit=1000):
         """As they are stored."""
         every = list(enumerate(self.shelf.documents.values(), 1))

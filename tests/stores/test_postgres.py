@@ -5,7 +5,8 @@ import random
 import subprocess
 import sys
 import threading
-from contextlib import closing
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, suppress
 
 import numpy as np
 import pytest
@@ -344,6 +345,57 @@ def test_who_waited_sees_what_was_written_meanwhile(postgres_url):
             eventually(lambda: store._session.run(waits)[0][0] > 0)
         thread.join()
     assert ["a"] == seen
+
+
+@pytest.mark.parametrize("first", [1, (1 << 30) - 1, 1 << 30, (1 << 33) - 2])
+def test_who_goes_on_from_a_number_misses_nobody_who_comes_later(postgres, postgres_url, first):
+    """Not documents whose number was given out before, and that are there only now; locks tell 30 bits of a number."""
+    make(postgres_url).close()
+    postgres.sql(f"ALTER SEQUENCE {Address.parse(postgres_url).schema}.next_number RESTART {first}")
+    with (
+        closing(open_store(postgres_url)) as slow,
+        closing(open_store(postgres_url)) as fast,
+        closing(open_store(postgres_url, read_only=True)) as follower,
+    ):
+        assert first - 1 == follower.settled()
+        for name in ("b", "d"):
+            with suppress(KeyError), slow.writing(int64s(1)) as write:
+                number = write.reserve(2)
+                write.insert([Row(number, f"late {name}", None, b"", None, None)], NONE, NONE)
+                add(fast, name, int64s(2))
+                assert number - 1 == follower.settled()
+                assert number + 2 == slow.settled()  # what it does itself it sees
+                assert name in ids(follower)
+                if name == "d":
+                    raise KeyError  # it is undone: nobody comes before any more
+            assert number + 2 == follower.settled()
+        assert ["b", "d", "late b"] == ids(follower)
+
+
+def test_a_follower_gets_each_document_once(postgres_url):
+    """However many write at once."""
+    ns.Index.create(postgres_url).close()
+
+    def write(who):
+        chance = random.Random(who)
+        with ns.Index.open(postgres_url) as index:
+            for n in range(25):
+                size = chance.choice([1, 1, 2, 70])
+                index.add([{"id": f"{who} {n} {m}", "text": f"{who} has {n} and {m}, {n * m}"} for m in range(size)])
+
+    found, number = [], 0
+    with ThreadPoolExecutor(4) as pool, ns.Index.open(postgres_url) as follower:
+        writers = [pool.submit(write, who) for who in range(4)]
+        while True:
+            is_over = all(writer.done() for writer in writers)
+            some = follower.records(number=number, limit=500)
+            found += [one["id"] for _, one in some]
+            number = some[-1][0] if some else number
+            if is_over and not some:
+                break
+        for writer in writers:
+            writer.result()
+        assert sorted(follower.ids()) == sorted(found)
 
 
 @pytest.mark.parametrize(

@@ -278,6 +278,9 @@ class Questions:
     ) -> list[tuple[int, dict[str, Any]]]:
         """Some documents as `export` writes them, each with its number, in the order in which they were added.
 
+        Who goes on from the last number, again and again, gets all documents, each once: on a PostgreSQL server those
+        wait that another writer, who is not done yet, may come before.
+
         Args:
             after: Only those behind the document of this id.
             number: Only those with a greater number.
@@ -286,12 +289,19 @@ class Questions:
         Raises:
             UnknownIdError: No document has the id `after`.
         """
+        return self._records(after, number, limit, settled=True)
+
+    def _records(
+        self, after: str | None, number: int, limit: int, *, settled: bool
+    ) -> list[tuple[int, dict[str, Any]]]:
         require_number("number", number, 0)
         require_number("limit", limit, 1)
+        last = self._store.settled() if settled else None  # before anything is read
         with self._reading() as reader:
             start = number if after is None else self._rows(reader, [after])[0].number
             rows = reader.page(start, limit, text=True)
-        return [(row.number, exporting.exported(self._facets, self._kept, row)) for row in rows]
+        found = rows if last is None else [row for row in rows if row.number <= last]
+        return [(row.number, exporting.exported(self._facets, self._kept, row)) for row in found]
 
     def backup(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Copy an index in a file to another file, as it is at this moment, even while others write.

@@ -239,6 +239,9 @@ class Client:
     ) -> list[tuple[int, dict[str, Any]]]:
         """Some documents as `export` writes them, each with its number, in the order in which they were added.
 
+        Who goes on from the last number, again and again, gets all documents, each once: on a PostgreSQL server those
+        wait that another writer, who is not done yet, may come before.
+
         Args:
             after: Only those behind the document of this id.
             number: Only those with a greater number.

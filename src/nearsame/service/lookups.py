@@ -125,11 +125,12 @@ def exported(after: str | None, number: int, limit: int, *, numbered: bool = Fal
         after: The id.
         number: The number, if there is no id.
         limit: At most this many.
-        numbered: Whether each comes with its number, and with the columns that are empty, too.
+        numbered: Whether each comes with its number, and with the columns that are empty, too; and only those that no
+            other can come before any more.
     """
 
     def ask(index: Index) -> Exported | None:
-        page = index.records(after=after, number=number, limit=limit)
+        page = index._records(after, number, limit, settled=numbered)  # noqa: SLF001  (all that is there, or what stays so)
         if not page:
             return None
         if numbered:

@@ -149,6 +149,9 @@ class Store(Protocol):
             StoreError: Something is there, it cannot be made, or the database has its own way to do it.
         """
 
+    def settled(self) -> int | None:
+        """No document will be added any more whose number is this or less; None: whatever is read later is so."""
+
     def size_bytes(self) -> int | None:
         """What it takes on disk."""
 

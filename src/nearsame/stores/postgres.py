@@ -20,7 +20,7 @@ import numpy as np
 from nearsame.arrow import Int64s, unsigned
 from nearsame.errors import ConfigError, StoreDamagedError, StoreError
 from nearsame.stores.checksums import require_settings, sealed
-from nearsame.stores.postgres_rows import INDEXES, MAKE, RESERVE, TABLES, Transaction
+from nearsame.stores.postgres_rows import INDEXES, MAKE, RESERVE, TABLES, Transaction, settled_number
 from nearsame.stores.postgres_session import UTF8, Address, Session, Statement
 
 __all__ = ["Postgres"]
@@ -145,6 +145,14 @@ class Postgres:
         command = ("pg_dump", "--schema", address.schema, "--format", "custom", "--file", where, address.database)
         message = f"{self.name} is on a PostgreSQL server: pg_dump can copy it, even while it is in use"
         raise StoreError(message, hint=f"Run: {shlex.join(command)}")
+
+    def settled(self) -> int:
+        """The number above which transactions that have not ended may still add documents."""
+        asked = self._session, f'"{self._schema}".', self._lock_class
+        if self._session.inside:
+            return settled_number(*asked)
+        with self._session.transaction([(f"{_WRITE} READ ONLY", ())]):
+            return settled_number(*asked)
 
     def size_bytes(self) -> int | None:
         """The tables with their indexes."""

@@ -28,7 +28,7 @@ from nearsame.stores.checksums import (
 )
 from nearsame.stores.postgres_session import Session, Statement
 
-__all__ = ["INDEXES", "MAKE", "RESERVE", "TABLES", "Transaction"]
+__all__ = ["INDEXES", "MAKE", "RESERVE", "TABLES", "Transaction", "settled_number"]
 
 TABLES = ("settings", "counters", "documents", "postings")
 RESERVE = "reserve(regclass, integer, integer, bigint)"
@@ -72,6 +72,20 @@ _COUNT = """
 INSERT INTO @counters AS c VALUES ('documents', pg_backend_pid() %% 16, %s, %s)
 ON CONFLICT (name, stripe) DO UPDATE SET value = c.value + excluded.value, checksum = c.checksum - excluded.value
 """
+# The number that was given out last, whether or not anybody can see the document.
+_LAST = "SELECT last_value - (NOT is_called)::integer FROM @next_number"
+# A transaction's numbers are above the one that its lock tells, so far as 30 bits do: see `settled_number`.
+_BEGUN, _NUM_BEGUN = -2, 1 << 30
+_RESERVE = f"""
+WITH given (last) AS MATERIALIZED ({_LAST}), begun (done) AS MATERIALIZED (
+    SELECT pg_advisory_xact_lock_shared(%s::integer, {_BEGUN} - (last %% {_NUM_BEGUN})::integer)::text FROM given
+) SELECT @reserve(%s::regclass, %s::integer, %s::integer, %s::bigint) FROM begun WHERE done IS NOT NULL
+"""  # noqa: S608  (our own words)
+_BEGUN_LOCKS = """
+SELECT objid::bigint FROM pg_locks
+WHERE locktype = 'advisory' AND objsubid = 2 AND classid = %s::bigint::oid AND pid <> pg_backend_pid()
+    AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+"""
 # As checksums.py takes them.
 _DOCUMENTS = "SELECT number, id, url, items, NULL::bytea, leader, text_sum, checksum FROM @documents WHERE "
 _WITH_TEXT = "SELECT number, id, url, items, text, leader, text_sum, checksum FROM @documents WHERE "
@@ -79,6 +93,21 @@ _COLUMNS = "number, id, url, leader, checksum, items, text_sum, text"  # as they
 _MANY = 64  # documents, from which on COPY is faster
 _POSTING = np.dtype([("fields", ">i2"), ("s1", ">i4"), ("key", ">i8"), ("s2", ">i4"), ("number", ">i8")])
 _NUMBERS_LOCK = -1  # of the second number of an advisory lock; writers use those from 0 on
+
+
+def settled_number(session: Session, prefix: str, lock_class: int) -> int:
+    """No document that anybody adds from now on, or is adding, has this number or a smaller one.
+
+    A writer's lock tells a number below its own, and is there from before it gets these until all can see them. So what
+    is not visible later, of the numbers that were given out by now, has a lock that is seen here.
+    """
+    given = _LAST.replace("@", prefix)
+    settled: int = session.run(given)[0][0]
+    places = [place - (1 << 32) for (place,) in session.run(_BEGUN_LOCKS, (lock_class % (1 << 32),)) if place >> 31]
+    highest: int = session.run(given)[0][0]  # no lock tells more
+    told = (_BEGUN - place for place in places if place <= _BEGUN)
+    below: list[int] = [highest - (highest - number) % _NUM_BEGUN for number in told]
+    return min(settled, *below) if below else settled
 
 
 class Transaction:
@@ -201,11 +230,9 @@ class Transaction:
         return [*problems, *amcheck.problems(self._session, [self._prefix + name for name in TABLES])]
 
     def reserve(self, count: int) -> int:
-        """The first of so many new numbers in a row."""
-        sequence = f"{self._prefix}next_number"
-        statement = "SELECT @reserve(%s::regclass, %s::integer, %s::integer, %s::bigint)"
-        values = (sequence, self._lock_class, _NUMBERS_LOCK, count)
-        first: int = self._session.run(self._text(statement), values)[0][0]
+        """The first of so many new numbers in a row; until this ends, all can see above which number they are."""
+        values = (self._lock_class, f"{self._prefix}next_number", self._lock_class, _NUMBERS_LOCK, count)
+        first: int = self._session.run(self._text(_RESERVE), values)[0][0]
         return first
 
     def insert(self, rows: Sequence[Row], keys: Int64s, numbers: Int64s) -> None:

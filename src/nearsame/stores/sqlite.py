@@ -180,6 +180,9 @@ class Sqlite:
                 self._require_unchanged(source)
             self._put(home, place, overwrite=overwrite)
 
+    def settled(self) -> None:
+        """There is one writer at a time."""
+
     def size_bytes(self) -> int | None:
         """The file and its log."""
         return sum(path.stat().st_size for path in (self._path, log_of(self._path)) if path.exists())
