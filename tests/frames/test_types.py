@@ -13,7 +13,13 @@ from nearsame.frames.types import common_type, family
 
 TEXT = "one and the same text of some words that is long enough"
 _DAY = datetime(2024, 5, 1)  # noqa: DTZ001  (it has none)
+NAIVE, ZONED = pa.timestamp("us"), pa.timestamp("us", "UTC")
 SHORT, LONG = pa.decimal128(3, 1), pa.decimal128(4, 2)
+
+
+def _at(hour, minute=0):
+    """A moment of a day on which clocks are put forward in New York."""
+    return datetime(2024, 3, 10, hour, minute)  # noqa: DTZ001  (it has none)
 
 
 @pytest.fixture
@@ -77,6 +83,45 @@ def test_decimals_that_no_decimal_holds_are_refused(engine, files):
     source = files((Decimal(10) ** 37, pa.decimal128(38, 0)), (Decimal("1e-30"), pa.decimal128(38, 30)))
     with pytest.raises(ns.ConfigError, match=r"decimal\(38,30\) in .* and decimal\(38,0\) in "):
         _kept(source, keep="max:n", engine=engine)
+
+
+@pytest.mark.parametrize(
+    ("values", "asked"),
+    [
+        ([(_at(0).date(), pa.date32()), (_at(2), ZONED)], {"keep": "newest:n"}),
+        ([(_at(1), NAIVE), (_at(2), ZONED)], {"keep": "newest:n"}),
+        ([(_at(2), NAIVE), (_at(0).date(), pa.date32())], {"keep": "newest:n"}),
+        ([(_at(2, 30), NAIVE), (_at(3, 30), NAIVE), (None, ZONED), (_at(9), ZONED)], {"group_by": "n"}),
+        ([(_at(0), NAIVE), (_at(0).date(), pa.date32()), (_at(0), ZONED)], {"group_by": "n"}),
+    ],
+)
+def test_moments_without_a_zone_are_in_utc(spark, engine, files, values, asked):
+    """Whatever the session's zone; in this one 2:30 and 3:30 are one moment, as clocks are put forward."""
+    source = files(*values)
+    before = spark.conf.get("spark.sql.session.timeZone")
+    spark.conf.set("spark.sql.session.timeZone", "America/New_York")
+    try:
+        for sides in ({"source": source}, {"source": source[:-1], "against": source[-1]}):
+            here = ns.dedup(**sides, audit=False, ties="content", **asked)
+            there = ns.dedup(**sides, audit=False, engine=engine, **asked)
+            gone = sorted(row.id for row in there.removals.select("id").collect())
+            assert sorted(here.removals["id"].to_pylist()) == gone
+        few = ns.dedup(source, audit=False, engine=ns.Spark(spark), **asked)
+        assert ns.dedup(source, audit=False, **asked).stats.removed == few.stats.removed
+    finally:
+        spark.conf.set("spark.sql.session.timeZone", before)
+
+
+@pytest.mark.parametrize("asked", [{"group_by": "n"}, {"keep": "max:n"}])
+def test_whole_numbers_that_no_double_holds_are_refused_beside_doubles(engine, files, asked):
+    """Two of them would be one."""
+    fitting = files((2**53, pa.int64()), (-(2**53), pa.int64()), (1.5, pa.float64()))
+    assert (0 if "group_by" in asked else 2) == ns.dedup(fitting, audit=False, engine=engine, **asked).stats.removed
+    source = files((2**53, pa.int64()), (2**53 + 1, pa.int64()), (1.5, pa.float64()))
+    for more in ({}, {"engine": engine}):
+        with pytest.raises(ns.ConfigError, match=r"column 'n' is .* no type holds the values of both exactly"):
+            ns.dedup(source, audit=False, **asked, **more)
+    assert (0 if "group_by" in asked else 1) == ns.dedup(source[:2], audit=False, engine=engine, **asked).stats.removed
 
 
 def test_months_have_no_order(spark, engine):

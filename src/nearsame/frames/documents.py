@@ -19,6 +19,7 @@ from nearsame.flow.arrays import HOST
 from nearsame.frames.inputs import ORDERED, SOURCE, FramePart, not_finite, quoted, with_source
 from nearsame.frames.naming import Renamed, renamed
 from nearsame.frames.pages import FOUND, HEADER, extracted
+from nearsame.frames.types import as_type
 from nearsame.sources import Columns
 from nearsame.stages.clusters.policies import Keep
 
@@ -156,10 +157,8 @@ class FrameSide:
         common = self.orders[column]
         if column not in part.chosen.order:
             return f"cast(null as {common})"
-        value = quoted(column)
-        if common != dict(part.frame.dtypes)[column]:
-            value = f"try_cast({value} as {common})"
-        return value
+        value, kind = quoted(column), dict(part.frame.dtypes)[column]
+        return value if kind == common else as_type(value, kind, common, "try_cast")
 
 
 def _content(part: FramePart, name: str, kind: str) -> str:

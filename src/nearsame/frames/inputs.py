@@ -25,7 +25,7 @@ from nearsame.engines.spark.verbs import Verbs
 from nearsame.errors import ColumnError, ConfigError, SourceError
 from nearsame.files.inputs import several
 from nearsame.frames.pages import FOUND
-from nearsame.frames.types import INTEGERS, NO_TYPE, NUMBERS, common_type, family
+from nearsame.frames.types import INTEGERS, NO_TYPE, NUMBERS, as_type, common_type, family
 from nearsame.sources import Columns
 from nearsame.sources.columns import Chosen, choose, option_of
 from nearsame.sources.delimited_types import DIGITS, LEAST, NO_DIGITS
@@ -348,10 +348,9 @@ def widened(parts: Sequence[FramePart], columns: Columns) -> list[FramePart]:
 
 def _selected(part: FramePart, common: dict[str, str]) -> list[str]:
     there = dict(part.frame.dtypes)
+    values = {name: as_type(quoted(name), there[name], kind) for name, kind in common.items() if name in there}
     return [
-        quoted(name)
-        if there.get(name) == kind
-        else f"cast({quoted(name) if name in there else 'null'} as {kind}) as {quoted(name)}"
+        quoted(name) if there.get(name) == kind else f"{values.get(name, f'cast(null as {kind})')} as {quoted(name)}"
         for name, kind in common.items()
     ]
 
@@ -372,10 +371,26 @@ def common_order(parts: Sequence[FramePart], name: str) -> str:
         return "string"
     for (one, first), (other, second) in combinations(filled.items(), 2):
         if common_type([one, other], is_order=True) == "string":
-            message = f"column {name!r} is {one} in {first} and {other} in {second}"
-            hint = "Give the column one type in all sources."
-            raise ConfigError(f"{message}: no type holds the values of both exactly", hint=hint)
-    return common_type(list(filled), is_order=True) if filled else "bigint"
+            raise _differing(name, one, first, other, second)
+    common = common_type(list(filled), is_order=True) if filled else "bigint"
+    if common == "double" and "bigint" in filled:
+        number = next(kind for kind in filled if kind in NUMBERS)
+        for part in parts:
+            if part.orders.get(name) == "bigint" and not part.frame.filter(_beyond_doubles(name)).isEmpty():
+                raise _differing(name, "bigint", part.name, number, filled[number])
+    return common
+
+
+def _differing(name: str, one: str, first: str, other: str, second: str) -> ConfigError:
+    message = f"column {name!r} is {one} in {first} and {other} in {second}"
+    hint = "Give the column one type in all sources."
+    return ConfigError(f"{message}: no type holds the values of both exactly", hint=hint)
+
+
+def _beyond_doubles(name: str) -> str:
+    """Whether a whole number may be no double, in SQL."""
+    value = f"try_cast({quoted(name)} as bigint)"
+    return f"({value} > {WIDE}L or {value} < -{WIDE}L)"
 
 
 def with_source(frame: Any, *, is_archive: bool) -> Any:

@@ -2,7 +2,7 @@
 
 import re
 
-__all__ = ["INTEGERS", "NO_TYPE", "NUMBERS", "common_type", "family"]
+__all__ = ["INTEGERS", "NO_TYPE", "NUMBERS", "as_type", "common_type", "family"]
 
 INTEGERS = ("tinyint", "smallint", "int", "bigint")
 NUMBERS = ("float", "double")
@@ -22,6 +22,7 @@ _FAMILIES = {
     "binary": "bytes",
     "interval": "duration",
 }
+_UNZONED = {"timestamp_ntz": "Z", "date": "T00:00:00Z"}  # what makes their texts moments
 _COMMON = {"moment": "timestamp", "duration": "interval day to second"}
 
 
@@ -43,7 +44,8 @@ def common_type(kinds: list[str], *, is_order: bool) -> str:
     if set(kinds) <= {*INTEGERS, *NUMBERS}:
         return "double"
     families = {family(kind) for kind in kinds}
-    return next((kind for own, kind in _COMMON.items() if families == {own}), "string")
+    common = next((kind for own, kind in _COMMON.items() if families == {own}), "string")
+    return "timestamp_ntz" if common == "timestamp" and set(kinds) <= {*_UNZONED} else common
 
 
 def _decimal(kinds: list[str]) -> str:
@@ -59,3 +61,10 @@ def family(kind: str) -> str | None:
     """What values are compared with; None where they have no order."""
     word = re.split("[( ]", kind)[0]
     return None if kind in _NO_ORDER else _FAMILIES.get(word)
+
+
+def as_type(value: str, kind: str, common: str, cast: str = "cast") -> str:
+    """A value of a type as one of another, in SQL; times without a zone are in UTC, whatever the session's zone is."""
+    if common == "timestamp" and kind in _UNZONED:
+        return f"cast(concat(cast({value} as string), '{_UNZONED[kind]}') as timestamp)"
+    return f"{cast}({value} as {common})"
