@@ -120,7 +120,7 @@ def test_an_index_in_use_is_not_overwritten_under_its_reader(tmp_path):
     place = tmp_path / "seen.ns"
     with ns.Index.create(place) as index:
         index.add({"id": "a", "text": TEXT})
-        with pytest.raises(ns.StoreBusyError, match="is locked by another process"):
+        with pytest.raises(ns.StoreBusyError, match="is in use by another process"):
             ns.Index.create(place, overwrite=True, timeout_seconds=0.2)
         assert ["a"] == [match.id for match in index.query(TEXT)]
     ns.Index.create(place, overwrite=True).close()

@@ -1,6 +1,8 @@
 """One contract, two stores: what `stores.base` promises holds for a file and for PostgreSQL alike."""
 
 import bisect
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
 
 import numpy as np
@@ -8,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nearsame.errors import StoreError
+from nearsame.errors import StoreBusyError, StoreError
 from nearsame.stores import create_store, open_store
 from nearsame.stores.base import Row
 from tests.examples import share
@@ -348,6 +350,60 @@ def test_a_place_that_is_taken_is_refused_or_replaced(store, place):
     with again.reading() as read:
         assert (7, "text") == (read.counts()["documents"], again.settings["store"])
     again.close()
+
+
+def test_nobody_writes_to_one_that_is_being_replaced(store, place):
+    """What it is when it is looked at last is what is lost; and who looks may refuse, and it stays."""
+    fill(store, 4)
+    store.close()
+
+    def refuse(old):
+        assert 4 == old.counts()["documents"]
+        with pytest.raises(StoreBusyError), closing(open_store(place, timeout_seconds=0.05)) as other:
+            fill(other, 1)
+        raise KeyError
+
+    with closing(create_store(place, SETTINGS, overwrite=True)) as new:
+        fill(new, 7)
+        with pytest.raises(KeyError):
+            new.publish(refuse)
+    with closing(open_store(place)) as again:
+        fill(again, 1)
+        with again.reading() as read:
+            assert 5 == read.counts()["documents"]
+            assert [] == read.problems()
+
+
+def test_who_replaces_one_waits_until_it_is_closed(place):
+    """As long as is said, and no longer."""
+    with closing(create_store(place, SETTINGS)) as first:
+        first.publish()
+    begun, go = threading.Event(), threading.Event()
+
+    def use():
+        with closing(open_store(place)) as busy:
+            fill(busy, 1)
+            with busy.writing(None):
+                begun.set()
+                go.wait()
+
+    with (
+        closing(create_store(place, SETTINGS, overwrite=True, timeout_seconds=0.2)) as hasty,
+        closing(create_store(place, SETTINGS, overwrite=True, timeout_seconds=60)) as patient,
+        ThreadPoolExecutor() as pool,
+    ):
+        using = pool.submit(use)
+        begun.wait()
+        try:
+            with pytest.raises(StoreBusyError, match=r"0\.2 s"):
+                hasty.publish()
+            waiting = pool.submit(patient.publish)
+        finally:
+            go.set()
+        using.result()
+        waiting.result()
+    with closing(open_store(place)) as again, again.reading() as read:
+        assert 0 == read.counts()["documents"]
 
 
 def test_of_two_that_are_made_at_one_place_one_is(place):

@@ -213,6 +213,25 @@ def test_a_role_that_may_only_read_reads(postgres, postgres_url):
     store.close()
 
 
+def test_who_might_read_an_index_may_read_the_one_that_takes_its_place(postgres, postgres_url):
+    """With the right to hand that on, where it was given; and so may all, where all might."""
+    make(postgres_url).close()
+    schema = Address.parse(postgres_url).schema
+    role = f"Reader of {schema}"
+    postgres.sql(f'CREATE ROLE "{role}" LOGIN; GRANT USAGE ON SCHEMA {schema} TO "{role}"')
+    postgres.sql(f'GRANT SELECT ON ALL TABLES IN SCHEMA {schema} TO "{role}" WITH GRANT OPTION')
+    postgres.sql(f"GRANT SELECT ON ALL SEQUENCES IN SCHEMA {schema} TO PUBLIC")
+    rights = f"""
+        SELECT relname, grantee::regrole::text, privilege_type, is_grantable FROM pg_class, aclexplode(relacl)
+        WHERE relnamespace = '{schema}'::regnamespace AND relkind IN ('r', 'S') ORDER BY 1, 2, 3
+    """  # noqa: S608  (our own name)
+    before = postgres.sql(rights)
+    assert len(before) > 30
+    with closing(create_store(postgres_url, SETTINGS, overwrite=True)) as new:
+        new.publish()
+    assert before == postgres.sql(rights)
+
+
 @pytest.mark.parametrize("setting", ["standard_conforming_strings", "array_nulls"])
 def test_what_is_sent_does_not_go_by_how_a_server_reads_texts(postgres_url, setting):
     """The driver spells bytes for the default; with another one they were stored as something else."""

@@ -19,7 +19,7 @@ from nearsame.index.documents import BATCH_ROWS
 from nearsame.index.facet import Facets, Input
 from nearsame.index.recipe import is_current, shown_recipes, updated, written
 from nearsame.index.shelves import behind
-from nearsame.stores.base import Reader, Row
+from nearsame.stores.base import Reader, Row, Store
 
 __all__ = ["migrate"]
 
@@ -28,17 +28,21 @@ __all__ = ["migrate"]
 class _Stored:
     """The documents of an index, as a source of another."""
 
-    reader: Reader
+    store: Store
     facets: Facets
     progress: Progress
 
     def __iter__(self) -> Iterator[list[Input]]:
         after = 0
-        while rows := self.reader.page(after, BATCH_ROWS, text=True):
+        while rows := self._page(after):
             after = rows[-1].number
             inputs = [self._input(row) for row in rows]
             self.progress.add(len(inputs), sum(len(document.text or b"") for document in inputs))
             yield inputs
+
+    def _page(self, after: int) -> list[Row]:
+        with self.store.reading() as reader:  # each alone: a server ends a transaction that does nothing for long
+            return reader.page(after, BATCH_ROWS, text=True)
 
     def _input(self, row: Row) -> Input:
         return Input(row.id, row.url, zlib.decompress(row.text or b""), columns=behind(self.facets, row.items))
@@ -67,11 +71,13 @@ def migrate(where: str, *, timeout_seconds: float, progress: Progress) -> bool:
         with closing(new):
             with old.reading() as reader:
                 before = reader.counts()
-                build(new, facets, kind, _Stored(reader, facets, progress), room_for(None))
-            with old.reading() as reader:
+            build(new, facets, kind, _Stored(old, facets, progress), room_for(None))
+            old.close()
+
+            def require_same(reader: Reader) -> None:
                 if reader.counts() != before:
                     message = f"{old.name} changed while it was rebuilt; nothing was replaced"
                     raise StoreBusyError(message, hint="Run it again while nothing writes to it.")
-            old.close()
-            new.publish()
+
+            new.publish(require_same)
     return True

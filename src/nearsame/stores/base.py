@@ -9,7 +9,7 @@
 6. What is read is what was written: each row has a checksum (checksums.py), and one that does not agree is an error.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Protocol, runtime_checkable
 
@@ -135,8 +135,15 @@ class Store(Protocol):
     def writing(self, keys: Int64s | None) -> AbstractContextManager[Writer]:
         """One transaction that looks at, and adds, these keys (ascending, distinct); None: it may touch anything."""
 
-    def publish(self) -> None:
-        """Make a store that was just created, and filled, appear to everybody, complete and durable."""
+    def publish(self, require: Callable[[Reader], None] | None = None) -> None:
+        """Make a store that was just created, and filled, appear to everybody, complete and durable.
+
+        Args:
+            require: Looks at the one whose place it takes, when nobody can write to that any more; it may raise.
+
+        Raises:
+            StoreBusyError: Somebody uses that one, for too long.
+        """
 
     def backup(self, where: str, *, overwrite: bool) -> None:
         """Copy it to another place, as it is at this moment, complete or not at all.

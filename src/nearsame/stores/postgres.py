@@ -11,7 +11,7 @@
 import secrets
 import shlex
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -19,6 +19,7 @@ import numpy as np
 
 from nearsame.arrow import Int64s, unsigned
 from nearsame.errors import ConfigError, StoreDamagedError, StoreError
+from nearsame.stores.base import Reader
 from nearsame.stores.checksums import require_settings, sealed
 from nearsame.stores.postgres_rows import INDEXES, MAKE, RESERVE, TABLES, Transaction, settled_number
 from nearsame.stores.postgres_session import UTF8, Address, Session, Statement
@@ -35,6 +36,15 @@ _LOCK_SHARED = "SELECT pg_advisory_xact_lock_shared(%s::integer, %s::integer)"
 _LOCK_EACH = "SELECT pg_advisory_xact_lock(%s::integer, key) FROM unnest(%s::integer[]) AS key"
 # A new index may take long to fill, and to sort.
 _ROOM = "SET LOCAL idle_in_transaction_session_timeout = 0; SET LOCAL maintenance_work_mem = '256MB';"
+# What others may do with the tables and the sequence of a schema, as statements.
+_GRANTED = """
+SELECT format(
+    'GRANT %%s ON %%s %%I.%%I TO %%s%%s;', privilege_type, CASE relkind WHEN 'S' THEN 'SEQUENCE' ELSE 'TABLE' END,
+    nspname, relname, CASE grantee WHEN 0 THEN 'PUBLIC' ELSE grantee::regrole::text END,
+    CASE WHEN is_grantable THEN ' WITH GRANT OPTION' ELSE '' END
+) FROM pg_class JOIN pg_namespace AS n ON n.oid = relnamespace, aclexplode(relacl)
+WHERE nspname = %s AND relname = ANY(%s) AND grantee <> relowner
+"""
 _MADE = "made"  # the setting by which an index is told from another at the same place
 
 
@@ -119,12 +129,15 @@ class Postgres:
             self._require_same(identity)
             yield transaction
 
-    def publish(self) -> None:
-        """Move a new index to its place, complete."""
+    def publish(self, require: Callable[[Reader], None] | None = None) -> None:
+        """Move a new index to its place, complete, where others may do with it what they might with the old one."""
         place, making = self._session.address.schema, self._schema
         self._index()
         self._session.run(_LOCK, (self._lock_class, _WRITERS))
         _refuse_present(self._session, overwrite=self._overwrite)
+        if require is not None:
+            require(Transaction(self._session, place, self.name, self._lock_class, None))
+        granted = [grant for (grant,) in self._session.run(_GRANTED, (place, [*TABLES, "next_number"]))]
         self._session.script(f"""
             CREATE SCHEMA IF NOT EXISTS "{place}";
             DROP TABLE IF EXISTS {", ".join(f'"{place}".{name}' for name in TABLES)};
@@ -134,6 +147,7 @@ class Postgres:
             ALTER SEQUENCE "{making}".next_number SET SCHEMA "{place}";
             ALTER FUNCTION "{making}".{RESERVE} SET SCHEMA "{place}";
             DROP SCHEMA "{making}";
+            {"".join(granted)}
         """)
         self._session.commit()
         self._session.inside = False

@@ -9,13 +9,14 @@
 
 import os
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
 from pathlib import Path
 
 from nearsame.arrow import Int64s
 from nearsame.errors import StoreBusyError, StoreDamagedError, StoreError
 from nearsame.files.placing import Beside, put_back, to_disk
+from nearsame.stores.base import Reader
 from nearsame.stores.checksums import sealed
 from nearsame.stores.sqlite_files import (
     APPLICATION,
@@ -28,7 +29,7 @@ from nearsame.stores.sqlite_files import (
     read_settings,
     reader,
     refuse_present,
-    retire,
+    retiring,
     tune,
 )
 from nearsame.stores.sqlite_mishaps import mishaps, told
@@ -151,14 +152,14 @@ class Sqlite:
         if transaction.has_removed and self._beside is None:
             self._empty_log()
 
-    def publish(self) -> None:
-        """Make the file appear at its place."""
+    def publish(self, require: Callable[[Reader], None] | None = None) -> None:
+        """Make the file appear at its place; see `stores.base.Store`."""
         with told(self._place), mishaps(self._place, self._timeout_seconds):
             if self._beside is None:
                 return
             self._connection.close()
             log_ahead(self._path, self._timeout_seconds)
-            self._put(self._beside, self._place, overwrite=self._overwrite)
+            self._put(self._beside, self._place, overwrite=self._overwrite, require=require)
             self._path = self._place
             self._close_beside()
             self._connection = connected(self._place, "rw", self._timeout_seconds)
@@ -193,13 +194,17 @@ class Sqlite:
         self._connection.close()
         self._close_beside()
 
-    def _put(self, home: Beside, place: Path, *, overwrite: bool) -> None:
-        """Move what was made to its place."""
+    def _put(
+        self, home: Beside, place: Path, *, overwrite: bool, require: Callable[[Reader], None] | None = None
+    ) -> None:
+        """Move what was made to its place, if that holds of what is there."""
         to_disk(home.made)
         refuse_present(place, overwrite=overwrite)
-        if overwrite or not place.exists():
-            retire(place, self._timeout_seconds)
-        home.put(replace=overwrite)
+        is_free = overwrite or not place.exists()
+        with retiring(place, self._timeout_seconds) if is_free else nullcontext() as old:
+            if old is not None and require is not None:
+                require(Transaction(old, self.name))
+            home.put(replace=overwrite)
 
     def _care(self) -> AbstractContextManager[None]:
         """How a transaction that writes reads: a file that nobody has seen yet is as it was made."""

@@ -6,6 +6,7 @@
 
 import os
 import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from functools import cache
@@ -29,7 +30,7 @@ __all__ = [
     "read_settings",
     "reader",
     "refuse_present",
-    "retire",
+    "retiring",
     "tune",
 ]
 
@@ -38,6 +39,7 @@ _SQLITE, _FOR_WHAT, _HEAD_BYTES = b"SQLite format 3\0", 68, 72  # how a file beg
 _CACHE_BYTES = 64 << 20
 _MAPPED_BYTES = 1 << 40  # SQLite takes as much of it as it can
 _FROZEN = "ro&immutable=1"
+_PAUSE_SECONDS = 0.05  # between two attempts to have an index alone
 _LOG_PAGES = 4000  # of the log, before it is written back
 
 
@@ -193,28 +195,46 @@ def beside(place: Path) -> Beside:
         raise StoreError(f"{place}: {error.strerror}", hint="Check the folder, and the permission to write.") from None
 
 
-def _close(place: Path, timeout_seconds: float) -> None:
-    """Have an index take in its log, which nobody else may be using."""
-    try:
-        connection = connected(place, "rw", timeout_seconds)
-        try:
-            connection.execute("PRAGMA journal_mode = DELETE")  # takes a lock that nobody shares
-        finally:
-            connection.close()
-    except sqlite3.DatabaseError as error:
-        if code_of(error) in BUSY:
-            message = f"{place} is locked by another process; gave up after {timeout_seconds:g} s"
-            raise StoreBusyError(message, hint="Try again when it is closed, or name another file.") from None
-        if code_of(error) not in (*DAMAGED, sqlite3.SQLITE_READONLY):
-            raise  # it stays as it is: its logs are part of it
+@contextmanager
+def retiring(place: Path, timeout_seconds: float) -> Iterator[sqlite3.Connection | None]:
+    """Hold the index at a place, so that nobody reads or writes it until another has taken its place.
 
-
-def retire(place: Path, timeout_seconds: float) -> None:
-    """See to it that nobody uses the index at a place, and that no log is left, which its successor would take in.
-
-    A log may be there without its index: of one that was moved or deleted, whose writer was killed or goes on.
+    No log is left, which its successor would take in: one may be there without its index, of one that was moved or
+    deleted, whose writer was killed or goes on. Given is the connection that holds it; None: it is damaged, or no more.
     """
-    if place.exists():
-        _close(place, timeout_seconds)
-    for ending in ("-wal", "-shm", "-journal"):
-        Path(f"{place}{ending}").unlink(missing_ok=True)
+    held = _held(place, timeout_seconds) if place.exists() else None
+    try:
+        for ending in ("-wal", "-shm", "-journal"):
+            Path(f"{place}{ending}").unlink(missing_ok=True)
+        yield held
+    finally:
+        if held is not None:
+            held.close()
+
+
+def _held(place: Path, timeout_seconds: float) -> sqlite3.Connection | None:
+    """A connection that has taken in the log of an index, and locks out all others; None where it is too damaged."""
+    deadline = time.monotonic() + timeout_seconds
+    while True:
+        connection = connected(place, "rw", 0)
+        try:
+            if _is_alone(connection):
+                return connection
+        except sqlite3.DatabaseError as error:
+            connection.close()
+            if code_of(error) in (*DAMAGED, sqlite3.SQLITE_READONLY):
+                return None
+            if code_of(error) not in BUSY:
+                raise  # it stays as it is: its logs are part of it
+        connection.close()
+        if time.monotonic() >= deadline:
+            message = f"{place} is in use by another process; gave up after {timeout_seconds:g} s"
+            raise StoreBusyError(message, hint="Try again when it is closed, or name another file.")
+        time.sleep(_PAUSE_SECONDS)
+
+
+def _is_alone(connection: sqlite3.Connection) -> bool:
+    """Lock out all others; whether nobody was quicker, and has begun a log anew."""
+    connection.execute("PRAGMA journal_mode = DELETE")  # takes a lock that nobody shares, and gives it back
+    connection.execute("BEGIN EXCLUSIVE")
+    return bool(connection.execute("PRAGMA journal_mode").fetchone() == ("delete",))
