@@ -1,5 +1,6 @@
 """Scrapy crawls a site of traps and one of lists: near-duplicates are dropped or marked, and traps end."""
 
+import errno
 import json
 import signal
 import subprocess
@@ -19,7 +20,7 @@ from scrapy.settings import Settings
 from scrapy.statscollectors import MemoryStatsCollector
 from scrapy.utils.test import get_crawler
 
-from nearsame.errors import ConfigError, IndexMismatchError
+from nearsame.errors import ConfigError, IndexMismatchError, StoreError
 from nearsame.recipes.methods import MinHash
 from nearsame.web.scrapy import NearDuplicateLinksMiddleware, NearDuplicatePipeline
 from nearsame.web.scrapy.options import CrawlOptions
@@ -243,15 +244,54 @@ def test_items_of_any_class_are_marked_where_they_can_be() -> None:
     assert [3, 2, 1, 1, 1] == [numbers[f"nearsame/{name}"] for name in names]
 
 
-@pytest.mark.parametrize("url", ["http://a/\0", "http://a/\ud800"], ids=["NUL", "half a pair"])
-@pytest.mark.parametrize("index", ["memory", "seen.ns"])
-def test_an_address_that_no_index_can_keep_loses_no_item(url: str, index: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "url",
+    ["http://a/\0", "http://a/\ud800", f"http://a/{'é' * 3000}", f"http://a/{'x1' * 9000}"],
+    ids=["NUL", "half a pair", "long", "longer"],
+)
+@pytest.mark.parametrize("index", ["memory", "file", "server"])
+def test_an_address_that_no_index_can_keep_loses_no_item(
+    url: str, index: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
     """It is judged under one that it can."""
-    where = index if index == "memory" else str(tmp_path / index)
+    if index == "server":
+        where = request.getfixturevalue("postgres_url")
+    else:
+        where = index if index == "memory" else str(tmp_path / "seen.ns")
     texts = ["one two three four five six", "one two three four five six", "seven eight nine ten eleven twelve"]
     passed, numbers = piped(*({"url": url, "text": text} for text in texts), NEARSAME_INDEX=where)
     assert [False, True, False] == ["near_duplicate" in item for item in passed]
     assert 3 == numbers["nearsame/seen"]
+
+
+@pytest.mark.parametrize("error", [StoreError("it does not answer"), OSError(errno.ENOSPC, "No space left on device")])
+def test_what_nobody_can_judge_passes_with_its_links(error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A page or an item too many is better than one lost; what comes when the index answers again is judged."""
+    crawler = get_crawler()
+    middleware = NearDuplicateLinksMiddleware.from_crawler(crawler)
+    pipeline = NearDuplicatePipeline(middleware.judge.options, crawler)
+    crawler.get_spider_middleware = lambda _: middleware  # type: ignore[method-assign]  # it has no engine
+    pipeline.open_spider()
+    body, out = b"<p>one two three four five six seven", []
+
+    def fail(*_: Any) -> None:
+        raise error
+
+    for name in "abcde":
+        page = HtmlResponse(f"http://{name}/", request=Request(f"http://{name}/"), body=body)
+        with monkeypatch.context() as patch:
+            if name in "ad":
+                patch.setattr(middleware.judge._seen, "add_if_new", fail)
+            given = [{"url": page.url}, Request(f"http://{name}/next")]
+            item, *links = middleware.process_spider_output(page, given)
+        assert links or name not in "abd"
+        with suppress(DropItem):
+            pipeline.process_item(item)
+            crawler.signals.send_catch_log(signals.item_scraped, item=item, response=page, spider=None)
+            out.append(name)
+    assert ["a", "b", "d"] == out
+    assert crawler.stats is not None
+    assert (2, 3) == tuple(crawler.stats.get_value(f"nearsame/{name}") for name in ("unjudged", "seen"))
 
 
 def test_what_is_no_text_is_not_judged() -> None:

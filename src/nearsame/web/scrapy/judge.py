@@ -10,6 +10,7 @@
 4. A page is a witness for the items of others once an item of its own has passed all components, or, of an earlier
    crawl, as it is: else what gave no item, or none that passed, would take those of its copies with it. Of an item
    without a URL nobody could say so if another component replaces it: it is one as soon as it has passed us.
+5. Where the index does not answer, nobody is judged: pages and items pass, and are counted.
 """
 
 import hashlib
@@ -24,6 +25,7 @@ from scrapy import signals
 from scrapy.crawler import Crawler
 from scrapy.exceptions import DropItem
 
+from nearsame.errors import NearSameError
 from nearsame.named import NamedTuple
 from nearsame.printable import without_halves
 from nearsame.recipes.methods import MinHash
@@ -36,6 +38,7 @@ __all__ = ["NearDuplicateItem", "PageJudge"]
 
 logger = logging.getLogger("nearsame.scrapy")
 
+_LONGEST = 2000  # bytes of a URL that is a name
 _MOST_UNDER_WAY = 10_000  # items; one that takes longer is found by its URL
 
 
@@ -137,8 +140,11 @@ class PageJudge:
         """What a document resembles."""
         url = _kept(url)
         own = self._id(url, text)
-        with self.timed():
-            resemblance = self._seen.add_if_new(own, url, text)
+        try:
+            with self.timed():
+                resemblance = self._seen.add_if_new(own, url, text)
+        except (NearSameError, OSError) as error:
+            return self._unjudged(own, url, error)
         self.count("seen")
         if resemblance is None:
             self._new.add(own)
@@ -156,6 +162,14 @@ class PageJudge:
             extra={"spider": self._crawler.spider},
         )
         return Judged(own, url, resemblance)
+
+    def _unjudged(self, own: str, url: str | None, error: NearSameError | OSError) -> Judged:
+        """What nobody can judge now passes, with its items and links; it may have been stored all the same."""
+        self._new.add(own)
+        self.count("unjudged")
+        told = {"what": url or "an item", "error": error}
+        logger.error("Not judged, so it passes: %(what)s: %(error)s", told, extra={"spider": self._crawler.spider})
+        return Judged(own, url, None)
 
     def count(self, name: str, number: float = 1) -> None:
         """Add to one of our numbers in Scrapy's statistics."""
@@ -188,10 +202,15 @@ class PageJudge:
 
     @staticmethod
     def _name(url: str | None, text: str) -> str:
-        """The URL, or a name by the text."""
-        if url:
-            return str(_kept(url))
-        return f"item:{hashlib.blake2b(text.encode('utf-8', 'surrogatepass'), digest_size=16).hexdigest()}"
+        """The URL, unless it is longer than any store can look up, or a name by the text."""
+        if not url:
+            return f"item:{_digest(text)}"
+        name = str(_kept(url))
+        return name if len(name.encode()) <= _LONGEST else f"url:{_digest(name)}"
+
+
+def _digest(text: str) -> str:
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
 def _kept(url: str | None) -> str | None:
