@@ -265,6 +265,31 @@ def test_a_lost_connection_breaks_one_transaction_only(postgres, postgres_url):
         assert ["a"] == ids(store)
 
 
+def test_whatever_goes_wrong_once_a_change_was_sent_leaves_it_in_doubt(postgres_url, monkeypatch):
+    """But for what the server itself refuses; the next connects anew."""
+    import psycopg
+
+    with closing(make(postgres_url)) as store:
+        session = store._session
+        run_all = type(session).run_all
+
+        def lose(self, statements):
+            found = run_all(self, statements)
+            if statements[-1][0] == "COMMIT" and statements[0][0] != "COMMIT":
+                monkeypatch.undo()
+                with self.translated():
+                    raise psycopg.OperationalError("cannot exit pipeline mode while busy")
+            return found
+
+        monkeypatch.setattr(type(session), "run_all", lose)
+        with pytest.raises(InterruptedChangeError, match="not known"):
+            add(store, "a")
+        assert ["a"] == ids(store)
+        with pytest.raises(StoreError) as raised:
+            add(store, "a")
+        assert not isinstance(raised.value, InterruptedChangeError)
+
+
 def test_who_only_reads_is_in_no_doubt(postgres, postgres_url):
     """A connection that is lost at the end of a question may have stored nothing."""
     with closing(make(postgres_url)) as store:

@@ -121,6 +121,9 @@ class Address:
         return " ".join(words.split())
 
 
+_GOING_DOWN = ("08", "57P")  # how states begin that tell of a connection, or of a server
+
+
 class Session:
     """A connection that is made when it is needed; one thread uses it at a time."""
 
@@ -213,10 +216,13 @@ class Session:
         idle = self._connection is not None and not self._connection.closed
         try:
             return self.run_all(first)
-        except StoreError:
-            if self._connection is None or not self._connection.closed:
-                self._undo(self.connection)
+        except StoreError as error:
+            if self._connection is None:
                 raise
+            if _is_refusal(error.__context__):
+                self._undo(self._connection)
+                raise
+            self._connection.close()
             if not idle:
                 raise
         return self.run_all(first)
@@ -238,8 +244,9 @@ class Session:
         try:
             self.run_all([*last, ("COMMIT", ())])
         except StoreError as error:
-            if not self.connection.closed:
+            if _is_refusal(error.__context__):
                 raise
+            self.close()
             message = f"{error.message}; whether this change was stored is not known"
             raise InterruptedChangeError(message, hint="Look it up, or make the same change again.") from error
 
@@ -306,6 +313,12 @@ class Session:
                 connection.close()
                 raise
         return connection
+
+
+def _is_refusal(error: BaseException | None) -> bool:
+    """Whether the server has said no; else, as when it or the way to it goes down, it may have said yes before."""
+    state = getattr(error, "sqlstate", None)
+    return bool(state) and not state.startswith(_GOING_DOWN)
 
 
 def _driver() -> ModuleType:
