@@ -374,6 +374,21 @@ def test_nobody_writes_to_one_that_is_being_replaced(store, place):
             assert [] == read.problems()
 
 
+@pytest.mark.parametrize("seconds", [-1.0, 0.0, 3e6, 1e300, float("inf")])
+def test_a_wait_may_be_as_long_or_short_as_one_likes(store, place, seconds):
+    """It is none where it is negative, and weeks where it has no end."""
+    fill(store, 2)
+    store.close()
+    with closing(create_store(place, SETTINGS, overwrite=True, timeout_seconds=max(seconds, 1))) as new:
+        new.publish()
+    with closing(open_store(place, timeout_seconds=seconds)) as opened:
+        fill(opened, 3)
+        with opened.writing(None) as write:
+            write.delete([1], int64s([]), int64s([]))
+        with opened.reading() as read:
+            assert 2 == read.counts()["documents"]
+
+
 def test_who_replaces_one_waits_until_it_is_closed(place):
     """As long as is said, and no longer."""
     with closing(create_store(place, SETTINGS)) as first:

@@ -27,6 +27,7 @@ _IDLE_SECONDS = 10.0  # the service closes connections that ask nothing for 15
 _PAUSE = 0.1  # seconds, before whoever is busy is asked again, if nothing else was said
 _BUSY = {429, 503}
 _LINES, _PIECE = "application/x-ndjson", 1 << 16
+_LEAST_SECONDS, _MOST_SECONDS = 0.001, 2_000_000.0  # that a socket can wait for
 
 
 class Wire:
@@ -37,7 +38,7 @@ class Wire:
         if parts.scheme not in _SCHEMES or not parts.hostname or parts.query or parts.fragment:
             raise ConfigError(f"{url!r} is not the address of a service", hint="Give it as http://HOST:PORT.")
         self.url = url.rstrip("/")
-        self._seconds = timeout_seconds
+        self._seconds = timeout_seconds = min(max(timeout_seconds, _LEAST_SECONDS), _MOST_SECONDS)
         self._path = parts.path.rstrip("/")
         self._connection: http.client.HTTPConnection = _SCHEMES[parts.scheme](
             parts.hostname, parts.port, timeout=timeout_seconds

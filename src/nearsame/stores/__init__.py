@@ -10,6 +10,7 @@ from nearsame.stores.base import Store
 __all__ = ["create_store", "open_store"]
 
 _SERVERS = ("postgresql://", "postgres://")
+_LONGEST_SECONDS = 2_000_000.0  # three weeks: more milliseconds SQLite and PostgreSQL cannot count
 _LOST = "Restore a copy, or create it again from its source: what cannot be opened cannot be exported."
 
 
@@ -25,7 +26,7 @@ def open_store(where: str | os.PathLike[str], *, read_only: bool = False, timeou
         StoreError: There is none, it cannot be read, or it is of another format.
     """
     try:
-        return _opened(os.fspath(where), read_only=read_only, timeout_seconds=timeout_seconds)
+        return _opened(os.fspath(where), read_only=read_only, timeout_seconds=_countable(timeout_seconds))
     except StoreDamagedError as error:
         error.hint = _LOST
         raise
@@ -60,7 +61,7 @@ def create_store(
     Raises:
         StoreError: There is one, or it cannot be made.
     """
-    place = os.fspath(where)
+    place, timeout_seconds = os.fspath(where), _countable(timeout_seconds)
     if place.startswith(_SERVERS):
         from nearsame.stores.postgres import Postgres  # noqa: PLC0415  (an extra: loaded only where it is asked for)
 
@@ -69,6 +70,10 @@ def create_store(
     from nearsame.stores.sqlite import Sqlite  # noqa: PLC0415  (likewise)
 
     return Sqlite.create(place, settings, overwrite=overwrite, timeout_seconds=timeout_seconds)
+
+
+def _countable(seconds: float) -> float:
+    return min(max(seconds, 0.0), _LONGEST_SECONDS)
 
 
 def _require_path(place: str) -> None:
