@@ -3,6 +3,7 @@
 import json
 import socket
 import threading
+from contextlib import ExitStack
 
 import httpx
 import pytest
@@ -124,10 +125,27 @@ def test_bytes_that_end_no_line_win_no_time(shelf, piece):
             assert eventually(has_ended)
 
 
+def test_streams_that_say_nothing_stop_nobody_else(shelf):
+    """However many there are: a quarter of the memory is not for them, nor the rest for one that is too many."""
+    held = "nearsame_request_bytes_held"
+    head = "POST /query HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-ndjson\r\n"
+    with running(shelf.open, max_body=1000, memory=8000, timeout=PATIENCE) as served, ExitStack() as streams:
+        host, port = served.client.base_url.host, served.client.base_url.port
+        for number in range(9):
+            client = streams.enter_context(socket.create_connection((host, port)))
+            client.sendall(f"{head}Transfer-Encoding: chunked\r\n\r\n".encode())
+            most = min(number + 1, 6)
+            eventually(lambda most=most: served.metric(held) == 1000 * most)
+        eventually(lambda: served.metric("nearsame_refused_total", code="busy") == 3)
+        for size in (10, 900):
+            assert 200 == served.client.post("/query", json={"text": "x" * size}).status_code
+        assert 6000 == served.metric(held)
+
+
 def test_memory_is_bounded_by_groups_however_many_lines_come(shelf, monkeypatch):
     """No group is larger than it may be, none of the body is kept, and a stream counts as one of the largest bodies."""
     monkeypatch.setattr(streaming, "_GROUP_BYTES", 2_000)
-    with running(shelf.open, max_body=5_000, memory=10_000, max_batch=20, timeout=PATIENCE) as served:
+    with running(shelf.open, max_body=5_000, memory=14_000, max_batch=20, timeout=PATIENCE) as served:
         sent = (b'{"text": "word%d %s"}\n' % (number, b"x" * (number % 700)) for number in range(500))
         answer = served.client.post("/documents", content=sent, headers=LINES)
         assert {"done": True, "lines": 500, "errors": 0, "added": 500} == lines_of(answer)[1]

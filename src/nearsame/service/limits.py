@@ -2,7 +2,8 @@
 
 1. A body that says it is too large is refused before it is read; one that does not say, as soon as it is.
 2. What of a refused body is still on its way is thrown away by the server, so that the client can read the answer.
-3. The bytes of all requests that are being dealt with are bounded together: memory is, too.
+3. The bytes of all requests that are being dealt with are bounded together: memory is, too. Streams, which may be quiet
+   for as long as they like, leave a part of it to others.
 4. One clock runs from a request's first line to its answer; of a stream of lines, for each group (streaming.py).
 5. A connection beyond those that there may be is answered where it asks for health, and nowhere else.
 6. What would be taken for something else is refused: a body that is compressed, or another number of bytes than it
@@ -24,6 +25,7 @@ __all__ = ["NDJSON", "Limits", "seconds_left"]
 
 NDJSON = "application/x-ndjson"
 
+_LEFT_BY_STREAMS = 4  # one part of so many of the memory
 _HEALTH = {"/healthz", "/readyz"}
 
 
@@ -33,7 +35,7 @@ class Limits:
     def __init__(self, app: ASGIApp, settings: Settings, metrics: Metrics) -> None:
         self._app = app
         self._settings = settings
-        self._held = 0
+        self._held = self._streamed = 0  # the second by streams alone
         metrics.held.set_function(lambda: self._held)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -53,6 +55,7 @@ class Limits:
             await self._app(scope, body.receive, send)
         finally:
             self._held -= body.held
+            self._streamed -= body.held if body.is_stream else 0
 
     @property
     def max_body(self) -> int:
@@ -65,11 +68,18 @@ class Limits:
             detail = f"the request has more than {self._settings.max_body:,} bytes"
             raise HttpProblem(413, "too-large", detail, hint="Send fewer documents at once.")
 
-    def hold(self, num_bytes: int) -> None:
+    def hold(self, num_bytes: int, *, is_stream: bool) -> None:
         """Take so many more bytes on, or refuse to."""
-        if self._held + num_bytes > max(self._settings.memory, self._settings.max_body):
-            raise busy(f"requests of {self._held:,} bytes are being processed")
+        memory, left = self._settings.memory, self._settings.memory // _LEFT_BY_STREAMS
+        fits = self._held + num_bytes <= max(memory, self._settings.max_body)
+        if is_stream:
+            fits = fits and self._streamed + num_bytes <= max(memory - left, self._settings.max_body)
+        elif self._held - self._streamed + num_bytes <= left:
+            fits = True
+        if not fits:
+            raise busy(f"requests under way may take {self._held:,} bytes")
         self._held += num_bytes
+        self._streamed += num_bytes if is_stream else 0
 
 
 def _require_readable(scope: Scope) -> None:
@@ -95,7 +105,7 @@ class _Body:
     def __init__(self, limits: Limits, scope: Scope, receive: Receive) -> None:
         headers = Headers(scope=scope)
         length = headers.get("content-length", "")
-        self._is_stream = headers.get("content-type", "").partition(";")[0].strip().lower() == NDJSON
+        self.is_stream = headers.get("content-type", "").partition(";")[0].strip().lower() == NDJSON
         self._limits = limits
         self._scope = scope
         self._receive = receive
@@ -106,7 +116,7 @@ class _Body:
 
     def declare(self) -> None:
         """Refuse at once what says that it is too large; lines count as one of the largest bodies, however many."""
-        if self._is_stream:
+        if self.is_stream:
             self._hold(self._limits.max_body)
         elif self._declared is not None:
             self._limits.require(self._declared)
@@ -126,13 +136,13 @@ class _Body:
         if self._complete and message["type"] == "http.request" and self._declared not in (None, self._arrived):
             detail = f"the body has {self._arrived:,} bytes, not {self._declared:,} as its Content-Length says"
             raise HttpProblem(422, "invalid", detail, hint="Send it again.")
-        if self._declared is None and not self._is_stream:
+        if self._declared is None and not self.is_stream:
             self._limits.require(self._arrived)
             self._hold(self._arrived - self.held)
         return message
 
     def _hold(self, num_bytes: int) -> None:
-        self._limits.hold(num_bytes)
+        self._limits.hold(num_bytes, is_stream=self.is_stream)
         self.held += num_bytes
 
 

@@ -317,8 +317,8 @@ class Session:
 
 def _is_refusal(error: BaseException | None) -> bool:
     """Whether the server has said no; else, as when it or the way to it goes down, it may have said yes before."""
-    state = getattr(error, "sqlstate", None)
-    return bool(state) and not state.startswith(_GOING_DOWN)
+    state = str(getattr(error, "sqlstate", None) or "")
+    return state != "" and not state.startswith(_GOING_DOWN)
 
 
 def _driver() -> ModuleType:
