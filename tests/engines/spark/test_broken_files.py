@@ -144,8 +144,19 @@ def test_packed_files_that_break_off_are_left_out_and_counted(ending, tmp_path, 
     assert len(str(caught.value).splitlines()) == 1
 
 
-def test_a_page_that_is_damaged_is_an_error_with_its_file(folder, spark):
-    """Nothing tells of it before it is read, on one machine either."""
+@pytest.mark.parametrize("ignoring", [False, True])
+def test_a_page_that_is_damaged_is_an_error_with_its_file(folder, spark, ignoring):
+    """Nothing tells of it before it is read, on one machine either; in a session that would pass over it, too."""
+    setting = "spark.sql.files.ignoreCorruptFiles"
+    before = spark.conf.get(setting)
+    spark.conf.set(setting, ignoring)
+    try:
+        _require_told(folder, spark)
+    finally:
+        spark.conf.set(setting, before)
+
+
+def _require_told(folder, spark):
     place = folder / "day=2" / "b.parquet"
     whole = bytearray(place.read_bytes())
     whole[8:60] = b"\xff" * 52
@@ -193,6 +204,18 @@ class _Java:
 
     def getCause(self):  # noqa: N802  (likewise)
         return self._cause
+
+
+@pytest.mark.parametrize(
+    "outer", ["[TASK_WRITE_FAILED] Task failed while writing rows to file:/a.", "Exception thrown in awaitResult: "]
+)
+def test_who_only_passes_on_why_is_passed_over(outer):
+    """A task that writes, or one that waited."""
+    errors = pytest.importorskip("pyspark.errors")
+    error = errors.PySparkException(outer)
+    error.java_exception = _Java(outer, _Java("[ANCIENT_DATE] the reason\nand more"))
+    with pytest.raises(ns.EngineError, match=r"^Spark gave up: \[ANCIENT_DATE\] the reason$"), plainly():
+        raise error
 
 
 @pytest.mark.parametrize("named", ["java_exception", "_origin"])

@@ -66,6 +66,13 @@ def test_lots_that_a_condition_draws_are_refused(spark):
     assert changing(_texts(spark).filter("current_date() > date '2000-01-01'")) is None
 
 
+@pytest.mark.parametrize("word", ["user", "database", "catalog", "timezone"])
+def test_what_a_session_says_of_itself_stays_the_same(spark, word):
+    """Spark counts it with what says the time."""
+    assert changing(_texts(spark, f"upper(current_{word}()) as loaded")) is None
+    assert changing(_texts(spark, f"concat(current_{word}(), now()) as loaded")) is not None
+
+
 def test_rows_that_only_look_like_chance_are_taken(spark, tmp_path):
     """What is persisted, what lies in files, and where a row stands in them."""
     kept = _texts(spark, "current_timestamp() as loaded").persist()

@@ -4,6 +4,7 @@ import gc
 import importlib
 import os
 import sys
+from importlib.machinery import ModuleSpec
 from zipfile import ZipFile
 
 import pytest
@@ -94,3 +95,12 @@ def test_an_archive_that_is_gone_is_no_error(archive):
     with pytest.raises(ModuleNotFoundError):
         importlib.import_module("second_packed")
     assert _importer(archive).archive == str(archive)
+
+
+@pytest.mark.parametrize(("main", "frozen"), [("pyspark.worker", False), ("pyspark.daemon", True)])
+def test_a_worker_of_one_task_sets_nothing_aside(monkeypatch, main, frozen):
+    """What it says last is written by a finalizer, which what is set aside never gets."""
+    monkeypatch.setattr(sys.modules["__main__"], "__spec__", ModuleSpec(main, None))
+    before = gc.get_freeze_count()
+    workers.settle()
+    assert frozen == (gc.get_freeze_count() > before)

@@ -42,7 +42,10 @@ LOG = "Spark's log"  # in hints; a command puts its name there
 STEADY = "Give a source that stays the same: persist it, or write it to files first."
 _ABSENT = "ModuleNotFoundError: No module named"  # said in a worker: here it is an error of its own
 _RESULTS = "spark.driver.maxResultSize"
-_WAITED = "Exception thrown in awaitResult"  # by one thread for another, whose own exception says why
+_PASSED_ON = (  # whose own cause says why
+    "Exception thrown in awaitResult",  # by one thread for another
+    "[TASK_WRITE_FAILED]",
+)
 _HINTS = (  # by what is said somewhere
     (
         ("OutOfMemoryError", "TaskResultLost"),  # the second, too: what was fetched had no room
@@ -260,7 +263,7 @@ def cause_of(error: Exception) -> str:
     java = getattr(error, "java_exception", None)
     said = [str(error)] if java is None else []
     said += [str(cause.getMessage() or cause.toString()) for cause in _causes(error)]
-    text = next((each for each in said if not each.startswith(_WAITED)), said[0])
+    text = next((each for each in said if not each.startswith(_PASSED_ON)), said[0])
     raised = _RAISED.findall(text)
     return plain(raised[-1]) if raised else first_line(text) or type(error).__name__
 

@@ -18,6 +18,10 @@ _STEADY = (
     "InputFileName",
     "InputFileBlockStart",
     "InputFileBlockLength",
+    "CurrentUser",  # as of here: to Spark they are like the time
+    "CurrentDatabase",
+    "CurrentCatalog",
+    "CurrentTimeZone",
 )
 _CONDITION = "Filter"
 _ROW_BY_ROW = frozenset({"Filter", "LocalRelation", "LogicalRDD", "Project", "SubqueryAlias", "Union"})

@@ -316,6 +316,8 @@ def _require_one_home(twice: list[str], name: str) -> None:
 def _reader(session: Any, form: Form, kind: str) -> Any:
     """What reads the files of a form, as files of a kind."""
     reader = session.read.format(kind)
+    for setting in ("ignoreCorruptFiles", "ignoreMissingFiles"):  # whatever the session has: without a word they lose
+        reader = reader.option(setting, False)
     if form.pattern is not None:
         reader = reader.option("pathGlobFilter", form.pattern).option("recursiveFileLookup", form.nested)
     return reader if form.base is None else reader.option("basePath", form.base)
