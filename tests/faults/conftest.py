@@ -15,8 +15,8 @@ HERE = Path(__file__).parent
 
 
 @pytest.fixture(scope="module")
-def failing(tmp_path_factory):
-    """The server of forks with failures, compiled and warm."""
+def library(tmp_path_factory):
+    """What makes calls to the file system fail, compiled."""
     compiler = shutil.which("cc")
     if compiler is None:
         if os.environ.get("CI"):
@@ -25,6 +25,13 @@ def failing(tmp_path_factory):
     home = tmp_path_factory.mktemp("failing")
     library = home / "failing.so"
     subprocess.run([compiler, "-O1", "-shared", "-fPIC", "-o", library, HERE / "failing.c", "-ldl"], check=True)
+    return library
+
+
+@pytest.fixture(scope="module")
+def failing(library, tmp_path_factory):
+    """The server of forks with failures, warm."""
+    home = tmp_path_factory.mktemp("said")
     environment = {**os.environ, "LD_PRELOAD": str(library), "PYTHONWARNINGS": "ignore"}
     command = [sys.executable, HERE / "failing.py", home / "said"]
     with subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:

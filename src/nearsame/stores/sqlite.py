@@ -14,7 +14,7 @@ from contextlib import AbstractContextManager, closing, contextmanager, nullcont
 from pathlib import Path
 
 from nearsame.arrow import Int64s
-from nearsame.errors import StoreBusyError, StoreDamagedError, StoreError
+from nearsame.errors import InterruptedChangeError, StoreBusyError, StoreDamagedError, StoreError
 from nearsame.files.placing import Beside, put_back, to_disk
 from nearsame.stores.base import Reader
 from nearsame.stores.checksums import sealed
@@ -32,7 +32,7 @@ from nearsame.stores.sqlite_files import (
     retiring,
     tune,
 )
-from nearsame.stores.sqlite_mishaps import mishaps, told
+from nearsame.stores.sqlite_mishaps import code_of, mishaps, told
 from nearsame.stores.sqlite_rows import MAKE, Transaction
 
 __all__ = ["Sqlite"]
@@ -144,13 +144,23 @@ class Sqlite:
                 yield transaction
                 transaction.close()
                 self._require_unmoved()
-                self._connection.execute("COMMIT")
+                self._commit()
             except BaseException:
                 with suppress(sqlite3.Error):  # what went wrong may have ended it already
                     self._connection.execute("ROLLBACK")
                 raise
         if transaction.has_removed and self._beside is None:
             self._empty_log()
+
+    def _commit(self) -> None:
+        try:
+            self._connection.execute("COMMIT")
+        except sqlite3.Error as error:
+            if code_of(error) != sqlite3.SQLITE_IOERR:
+                raise
+            # the log may have it all: a process that opens the index after a crash finds it there
+            message = f"{self.name}: {error}; whether this change was stored is not known"
+            raise InterruptedChangeError(message, hint="Look it up, or make the same change again.") from None
 
     def publish(self, require: Callable[[Reader], None] | None = None) -> None:
         """Make the file appear at its place; see `stores.base.Store`."""
