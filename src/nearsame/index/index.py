@@ -8,7 +8,7 @@
 
 import os
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, Unpack
@@ -264,7 +264,7 @@ class Index(Questions):
 
     def _writing(self, keys: Any) -> Any:
         self._require_writable()
-        return nullcontext(self._writer) if self._writer is not None else self._store.writing(keys)
+        return self._store.writing(keys) if self._writer is None else self._within()
 
 
 def _try_out(facets: Facets) -> None:

@@ -30,6 +30,7 @@ from nearsame.recipes.arguments import checked, require_number
 from nearsame.recipes.given import Number
 from nearsame.sources import Skipped
 from nearsame.stores.base import Reader, Row, Store, Writer
+from nearsame.stores.forks import Owner
 
 __all__ = ["Questions", "named"]
 
@@ -52,6 +53,7 @@ class Questions:
         self._facets, self._kind = read_recipe(store.settings, store.name)
         self._kept = read_kept(store.settings)
         self._writer: Writer | None = None
+        self._owner = Owner()
         self.skipped: list[Skipped] = []
 
     @overload
@@ -356,7 +358,12 @@ class Questions:
             raise ConfigError(message, hint="Create an index with store=text.")
 
     def _reading(self) -> Any:
-        return nullcontext(self._writer) if self._writer is not None else self._store.reading()
+        return self._store.reading() if self._writer is None else self._within()
+
+    def _within(self) -> Any:
+        """The transaction that has begun."""
+        self._owner.require(self._store.name)
+        return nullcontext(self._writer)
 
 
 def named(reader: Reader, ids: Sequence[str], *, text: bool = False) -> dict[str, Row]:

@@ -27,6 +27,7 @@ from nearsame.errors import (
     StoreDamagedError,
     StoreError,
 )
+from nearsame.stores.forks import Owner
 
 if TYPE_CHECKING:
     import psycopg
@@ -131,19 +132,24 @@ class Session:
         self.address = address
         self.inside = False
         self._timeout_seconds = timeout_seconds
+        self._owner = Owner()
         self._driver = _driver()
         self._connection: psycopg.Connection[tuple[Any, ...]] | None = None
 
     def close(self) -> None:
         """Hang up; what was not committed did not happen."""
         if self._connection is not None:
-            self._connection.close()
+            if self._owner.is_here():
+                self._connection.close()
+            else:
+                self._owner.leave(self._connection)
             self._connection = None
         self.inside = False
 
     @property
     def connection(self) -> "psycopg.Connection[tuple[Any, ...]]":
         """The connection; within a transaction always the same one."""
+        self._owner.require(self.address.shown)
         if self._connection is None or (self._connection.closed and not self.inside):
             self._connection = self._connected()
         return self._connection
@@ -213,6 +219,7 @@ class Session:
 
     def _begin(self, first: Sequence[Statement]) -> list[tuple[Any, ...]]:
         """Begin a transaction; anew, if the connection turns out to have been lost since the last one."""
+        self._owner.require(self.address.shown)
         idle = self._connection is not None and not self._connection.closed
         try:
             return self.run_all(first)
@@ -251,6 +258,8 @@ class Session:
             raise InterruptedChangeError(message, hint="Look it up, or make the same change again.") from error
 
     def _undo(self, connection: "psycopg.Connection[tuple[Any, ...]]") -> None:
+        if not self._owner.is_here():
+            return
         try:
             if not connection.closed and connection.info.transaction_status:
                 connection.execute("ROLLBACK")

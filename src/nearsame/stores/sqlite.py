@@ -18,6 +18,7 @@ from nearsame.errors import InterruptedChangeError, StoreBusyError, StoreDamaged
 from nearsame.files.placing import Beside, put_back, to_disk
 from nearsame.stores.base import Reader
 from nearsame.stores.checksums import sealed
+from nearsame.stores.forks import Owner
 from nearsame.stores.sqlite_files import (
     APPLICATION,
     Frozen,
@@ -59,6 +60,7 @@ class Sqlite:
         self._beside: Beside | None = None  # where a new one is, until it is published
         self._file = _file_at(path)
         self.settings = settings
+        self._owner = Owner()
 
     @classmethod
     def open(cls, where: str, *, read_only: bool, timeout_seconds: float) -> "Sqlite":
@@ -131,7 +133,7 @@ class Sqlite:
                 yield Transaction(self._connection, self.name)
             finally:
                 with suppress(sqlite3.Error):  # of a damaged file, what was read well stays what it is
-                    self._connection.execute("ROLLBACK")
+                    _ = self._owner.is_here() and self._connection.execute("ROLLBACK")
 
     @contextmanager
     def writing(self, keys: Int64s | None) -> Iterator[Transaction]:  # noqa: ARG002  (there is one writer anyway)
@@ -147,7 +149,7 @@ class Sqlite:
                 self._commit()
             except BaseException:
                 with suppress(sqlite3.Error):  # what went wrong may have ended it already
-                    self._connection.execute("ROLLBACK")
+                    _ = self._owner.is_here() and self._connection.execute("ROLLBACK")
                 raise
         if transaction.has_removed and self._beside is None:
             self._empty_log()
@@ -200,6 +202,9 @@ class Sqlite:
 
     def close(self) -> None:
         """Close the file; one that was not published goes."""
+        if not self._owner.is_here():
+            self._owner.leave(self._connection)
+            return
         self._empty_log()  # also beside somebody who only reads, and has it open
         self._connection.close()
         self._close_beside()
@@ -222,6 +227,7 @@ class Sqlite:
 
     def _require_unmoved(self) -> None:
         """Refuse a file that is not at its path any more: what is written to it is lost for whoever opens the path."""
+        self._owner.require(self.name)
         if _file_at(self._path) != self._file:
             message = f"{self.name} was moved, deleted or replaced since it was opened"
             raise StoreError(message, hint="Open it again; this transaction wrote nothing.")
