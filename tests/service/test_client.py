@@ -1,6 +1,7 @@
 """The client of the service: as the index itself, by the same names, with the same answers and exceptions."""
 
 import json
+import os
 import re
 import socket
 import subprocess
@@ -145,6 +146,27 @@ def test_records_come_whatever_their_texts(tmp_path):
         kept = client._wire._connection.sock
         assert kept is not None  # what was read to its end needs no other connection
         client.records(limit=1)
+        assert kept is client._wire._connection.sock
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked here")
+@pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork:DeprecationWarning")
+def test_a_forked_process_gets_its_own_answers(tmp_path):
+    """By a connection of its own: of two that ask by one, each may get what the other has asked for."""
+    shelf = Shelf()
+    shelf.documents = {name: {"id": name, "text": f"text {name}"} for name in "ab"}
+    with running(shelf.open, timeout=PATIENCE) as served, ns.Client(served.url, timeout_seconds=PATIENCE) as client:
+        client.records()
+        kept = client._wire._connection.sock
+        child = os.fork()
+        if not child:
+            found = client.records()  # in a process that has the service's sockets, but none of its threads
+            os._exit(
+                0 if [1, 2] == [number for number, _ in found] and client._wire._connection.sock is not kept else 1
+            )
+        assert 0 == os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        assert kept is client._wire._connection.sock
+        assert client.records()
         assert kept is client._wire._connection.sock
 
 

@@ -290,6 +290,48 @@ def test_whatever_goes_wrong_once_a_change_was_sent_leaves_it_in_doubt(postgres_
         assert not isinstance(raised.value, InterruptedChangeError)
 
 
+def test_a_transaction_in_which_something_was_refused_is_not_said_to_be_stored(postgres_url):
+    """To PostgreSQL it is over, and its end a success that undoes it."""
+    with ns.Index.create(postgres_url) as index:
+        index.add([{"id": name, "text": f"what {name} says of itself"} for name in "ab"])
+
+        def go_on_behind_a_refusal():
+            with index.transaction():
+                index.remove("a")
+                with pytest.raises(ConfigError, match="longer than PostgreSQL can look up"):
+                    index.add({"id": random.Random(1).randbytes(6000).hex(), "text": "what has too long a name"})
+
+        def close_within():
+            with index.transaction():
+                index.add({"id": "c", "text": "what is not stored"})
+                index.close()
+
+        with pytest.raises(StoreError, match="nothing of this transaction was stored"):
+            go_on_behind_a_refusal()
+        assert ["a", "b"] == list(index.ids())
+        with pytest.raises(StoreError, match="closed within a transaction"):
+            close_within()
+        assert ["a", "b"] == list(index.ids())
+        assert [] == index.check()
+
+
+@pytest.mark.parametrize("num_good", [1, 2, 6])
+def test_refusals_leave_no_trace(postgres_url, num_good):
+    """The driver takes statements for prepared behind which something was refused, and a server that lacks them."""
+    long = random.Random(1).randbytes(6000).hex()
+    with ns.Index.create(postgres_url) as index, ns.Index.open(postgres_url) as other:
+        quick = ns.Index.open(postgres_url, timeout_seconds=0.05)
+        for number in range(12):
+            with pytest.raises(ConfigError):
+                index.add({"id": long, "text": "what has too long a name"})
+            with other.transaction(), pytest.raises(StoreBusyError):
+                quick.add({"text": "what nobody waits for"})
+            for one in (index, quick):
+                for n in range(num_good):
+                    assert one.add({"text": f"{number} {n} {one is quick} words of its own {number * n}"})[0].added
+        quick.close()
+
+
 def test_who_only_reads_is_in_no_doubt(postgres, postgres_url):
     """A connection that is lost at the end of a question may have stored nothing."""
     with closing(make(postgres_url)) as store:

@@ -7,6 +7,7 @@
 
 import http.client
 import json
+import os
 import select
 import time
 from collections.abc import Iterator
@@ -45,6 +46,7 @@ class Wire:
         )
         self._headers = {"Accept": "application/json"} | ({"Authorization": f"Bearer {token}"} if token else {})
         self._last_used = time.monotonic()
+        self._pid = os.getpid()
 
     def ask(self, method: str, path: str, body: Any = None, *, again: bool = True) -> Any:
         """The answer to a request, as JSON.
@@ -124,8 +126,10 @@ class Wire:
         return StoreError(message, hint="Check the address: a proxy, or another server, may stand there.")
 
     def _sent(self, method: str, path: str, body: Any, *, again: bool) -> http.client.HTTPResponse:
-        if time.monotonic() - self._last_used > _IDLE_SECONDS or self._is_closed_there():
+        is_forked = self._pid != os.getpid()  # then the connection is another process's, and so are its answers
+        if is_forked or time.monotonic() - self._last_used > _IDLE_SECONDS or self._is_closed_there():
             self.close()
+        self._pid = os.getpid()
         is_new = self._connection.sock is None
         headers = self._headers if body is None else {**self._headers, "Content-Type": "application/json"}
         try:

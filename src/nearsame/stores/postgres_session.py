@@ -123,6 +123,7 @@ class Address:
 
 
 _GOING_DOWN = ("08", "57P")  # how states begin that tell of a connection, or of a server
+_IDLE, _IN_TRANSACTION = 0, 2  # what libpq calls the states of a connection
 
 
 class Session:
@@ -171,12 +172,21 @@ class Session:
             return cursor.fetchall() if cursor.description else []
 
     def run_all(self, statements: Sequence[Statement]) -> list[tuple[Any, ...]]:
-        """The rows of the last of several statements, which go there together: one journey instead of several."""
+        """The rows of the last of several statements, which go there together: one journey instead of several.
+
+        Raises:
+            StoreError: Something is wrong; or they end a transaction in which something was, and which is undone.
+        """
         with self.translated():
             connection = self.connection
             with connection.pipeline():
                 cursors = [connection.execute(text, values, binary=True) for text, values in statements]
-            return cursors[-1].fetchall() if cursors[-1].description else []
+            found = cursors[-1].fetchall() if cursors[-1].description else []
+        if (cursors[-1].statusmessage, statements[-1][0]) == ("ROLLBACK", "COMMIT"):
+            connection.close()
+            message = f"{self.address.shown}: nothing of this transaction was stored, as something in it was refused"
+            raise StoreError(message, hint="Make it anew without that.")
+        return found
 
     def copy(self, statement: str, records: "bytes | bytearray") -> None:
         """Bring the records of a COPY in its binary form."""
@@ -207,6 +217,7 @@ class Session:
         self.inside = True
         try:
             yield begun
+            self._require_same(connection)
             if last is None:
                 self.run_all([("COMMIT", ())])
             else:
@@ -216,6 +227,11 @@ class Session:
             raise
         finally:
             self.inside = False
+
+    def _require_same(self, connection: "psycopg.Connection[tuple[Any, ...]]") -> None:
+        if self._connection is not connection:
+            message = f"{self.address.shown} was closed within a transaction, of which nothing was stored"
+            raise StoreError(message, hint="Leave the transaction first.")
 
     def _begin(self, first: Sequence[Statement]) -> list[tuple[Any, ...]]:
         """Begin a transaction; anew, if the connection turns out to have been lost since the last one."""
@@ -251,20 +267,23 @@ class Session:
         try:
             self.run_all([*last, ("COMMIT", ())])
         except StoreError as error:
-            if _is_refusal(error.__context__):
+            if not isinstance(error.__context__, self._driver.Error) or _is_refusal(error.__context__):
                 raise
             self.close()
             message = f"{error.message}; whether this change was stored is not known"
             raise InterruptedChangeError(message, hint="Look it up, or make the same change again.") from error
 
     def _undo(self, connection: "psycopg.Connection[tuple[Any, ...]]") -> None:
-        if not self._owner.is_here():
+        """Undo a transaction; behind an error of the server the driver takes statements for prepared that are not."""
+        if not self._owner.is_here() or connection.closed:
             return
+        status = connection.info.transaction_status
         try:
-            if not connection.closed and connection.info.transaction_status:
+            if status == _IN_TRANSACTION:
                 connection.execute("ROLLBACK")
-            if not connection.closed:
                 connection.execute("SELECT pg_advisory_unlock_all()")  # `reserve` holds one that outlives a transaction
+            elif status != _IDLE:
+                connection.close()
         except self._driver.Error:
             connection.close()
 
