@@ -212,10 +212,10 @@ class Session:
         Raises:
             StoreError: The server, or the way to it, failed; what the transaction did is undone.
         """
-        begun = self._begin(first)
-        connection = self.connection
-        self.inside = True
         try:
+            begun = self._begin(first)
+            connection = self.connection
+            self.inside = True
             yield begun
             self._require_same(connection)
             if last is None:
@@ -223,7 +223,8 @@ class Session:
             else:
                 self.commit(last())
         except BaseException:
-            self._undo(connection)
+            if self._connection is not None:
+                self._undo(self._connection)
             raise
         finally:
             self.inside = False
@@ -237,6 +238,8 @@ class Session:
         """Begin a transaction; anew, if the connection turns out to have been lost since the last one."""
         self._owner.require(self.address.shown)
         idle = self._connection is not None and not self._connection.closed
+        if self._connection is not None and idle and self._connection.info.transaction_status != _IDLE:
+            self._connection.close()  # somebody was interrupted
         try:
             return self.run_all(first)
         except StoreError as error:
@@ -293,7 +296,18 @@ class Session:
         try:
             yield
         except self._driver.Error as error:
+            if isinstance(error.__context__, KeyboardInterrupt):
+                self._hang_up()
+                raise error.__context__ from None
             raise self._error(error) from None
+        except KeyboardInterrupt:
+            self._hang_up()
+            raise
+
+    def _hang_up(self) -> None:
+        """Lose a connection on which something was under way: it would be taken for the answer to what comes next."""
+        if self._connection is not None and self._owner.is_here():
+            self._connection.close()
 
     def _error(self, error: "psycopg.Error") -> NearSameError:
         where, kinds = self.address.shown, self._driver.errors

@@ -9,6 +9,7 @@
 
 import os
 import sqlite3
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
 from pathlib import Path
@@ -61,6 +62,7 @@ class Sqlite:
         self._file = _file_at(path)
         self.settings = settings
         self._owner = Owner()
+        self._thread = 0  # that began a transaction last
 
     @classmethod
     def open(cls, where: str, *, read_only: bool, timeout_seconds: float) -> "Sqlite":
@@ -128,8 +130,8 @@ class Sqlite:
         """A transaction that reads one snapshot; refused where the file was moved or replaced."""
         self._require_unmoved()
         with mishaps(self._place), self._frozen():
-            self._connection.execute("BEGIN")
             try:
+                self._begin("BEGIN")  # in here: who is interrupted right behind it leaves nothing open
                 yield Transaction(self._connection, self.name)
             finally:
                 with suppress(sqlite3.Error):  # of a damaged file, what was read well stays what it is
@@ -140,8 +142,8 @@ class Sqlite:
         """One transaction, which waits for another writer."""
         self._require_unmoved()
         with mishaps(self._place, self._timeout_seconds), self._care():
-            self._connection.execute("BEGIN IMMEDIATE")
             try:
+                self._begin("BEGIN IMMEDIATE")
                 transaction = Transaction(self._connection, self.name)
                 yield transaction
                 transaction.close()
@@ -153,6 +155,13 @@ class Sqlite:
                 raise
         if transaction.has_removed and self._beside is None:
             self._empty_log()
+
+    def _begin(self, how: str) -> None:
+        """Begin a transaction; one of this thread that is still open was left by an interrupt just before its end."""
+        if self._thread == threading.get_ident() and self._connection.in_transaction:
+            self._connection.execute("ROLLBACK")
+        self._connection.execute(how)
+        self._thread = threading.get_ident()
 
     def _commit(self) -> None:
         try:
