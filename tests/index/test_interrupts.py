@@ -1,4 +1,4 @@
-"""Ctrl-C at each line of the stores: what was open stays usable, holds up nobody, and changes are whole or not there."""
+"""Ctrl-C at each line of the stores: what was open stays usable, holds up nobody, and changes are whole or not made."""
 
 import sys
 from pathlib import Path
