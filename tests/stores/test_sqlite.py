@@ -6,7 +6,9 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import time
 import zlib
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,7 @@ import pytest
 
 import nearsame as ns
 from nearsame.errors import StoreError
+from nearsame.files.placing import Beside
 from nearsame.stores import create_store, open_store
 from nearsame.stores.sqlite_files import log_of
 
@@ -251,3 +254,27 @@ def test_who_asks_for_a_place_takes_no_locks_from_an_index_that_is_open(tmp_path
         index.add({"id": "two", "text": "the last text of all"})
     with ns.Index.open(place, read_only=True) as index:
         assert {"one", "elsewhere", "two"} == set(index.ids())
+
+
+@pytest.mark.parametrize("read_only", [True, False])
+def test_who_opens_an_index_while_it_is_replaced_has_the_new_one(tmp_path, monkeypatch, read_only):
+    """Not the old one's file, which has no name any more, and where what is added is lost."""
+    place = tmp_path / "a.ns"
+    with ns.Index.create(place) as index:
+        index.add({"id": "old", "text": "what the old one has"})
+    put, opening = Beside.put, []
+
+    def slow(self, *, replace):
+        opening.append(pool.submit(ns.Index.open, place, read_only=read_only, timeout_seconds=60))
+        time.sleep(0.3)  # it has the file by then, and waits for its lock
+        put(self, replace=replace)
+
+    monkeypatch.setattr(Beside, "put", slow)
+    with ThreadPoolExecutor() as pool:
+        ns.Index.create(place, overwrite=True, source=[{"id": "new", "text": "what the new one has"}]).close()
+        with opening[0].result() as index:
+            assert ["new"] == list(index.ids())
+            if not read_only:
+                index.add({"id": "more", "text": "what comes later"})
+    with ns.Index.open(place) as index:
+        assert ["new", "more"][: 2 - read_only] == list(index.ids())

@@ -34,7 +34,7 @@ from nearsame.stores.sqlite_files import (
     retiring,
     tune,
 )
-from nearsame.stores.sqlite_mishaps import code_of, mishaps, told
+from nearsame.stores.sqlite_mishaps import code_of, mishaps, moved, told
 from nearsame.stores.sqlite_rows import MAKE, Transaction
 
 __all__ = ["Sqlite"]
@@ -73,6 +73,20 @@ class Sqlite:
             if not path.is_file():
                 there = "is a folder" if path.is_dir() else "does not exist"
                 raise StoreError(f"{where} {there}", hint="Create the index first, or check the path.")
+        while True:
+            file = _file_at(path)
+            try:
+                opened = cls._opened(path, read_only=read_only, timeout_seconds=timeout_seconds)
+            except StoreError:
+                if file is None or _file_at(path) in (None, file):
+                    raise
+                continue
+            if opened._file == file:  # noqa: SLF001  (its own)
+                return opened
+            opened.close()  # another one took its place meanwhile: which of them is open nobody knows
+
+    @classmethod
+    def _opened(cls, path: Path, *, read_only: bool, timeout_seconds: float) -> "Sqlite":
         with mishaps(path):
             connection = reader(path, timeout_seconds) if read_only else connected(path, "rw", timeout_seconds)
             try:
@@ -180,12 +194,12 @@ class Sqlite:
                 return
             self._connection.close()
             log_ahead(self._path, self._timeout_seconds)
+            self._file = _file_at(self._path)  # also at its place: if another takes that at once, it is not ours
             self._put(self._beside, self._place, overwrite=self._overwrite, require=require)
             self._path = self._place
             self._close_beside()
             self._connection = connected(self._place, "rw", self._timeout_seconds)
             tune(self._connection, write=True)
-            self._file = _file_at(self._place)
 
     def backup(self, where: str, *, overwrite: bool) -> None:
         """Copy it as it is at this moment, whoever writes meanwhile; see `stores.base.Store`."""
@@ -238,8 +252,7 @@ class Sqlite:
         """Refuse a file that is not at its path any more: what is written to it is lost for whoever opens the path."""
         self._owner.require(self.name)
         if _file_at(self._path) != self._file:
-            message = f"{self.name} was moved, deleted or replaced since it was opened"
-            raise StoreError(message, hint="Open it again; this transaction wrote nothing.")
+            raise moved(self.name)
 
     @contextmanager
     def _frozen(self) -> Iterator[None]:
@@ -249,6 +262,7 @@ class Sqlite:
             tune(opened, write=False)
             self._connection.close()
             self._connection = opened
+            self._require_unmoved()
         if not isinstance(self._connection, Frozen):
             yield
             return

@@ -8,7 +8,7 @@ from shutil import disk_usage
 
 from nearsame.errors import StoreBusyError, StoreDamagedError, StoreError
 
-__all__ = ["BUSY", "DAMAGED", "code_of", "mishaps", "told"]
+__all__ = ["BUSY", "DAMAGED", "code_of", "mishaps", "moved", "told"]
 
 _FULL = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR)
 _LIMITED = "see whether the disk fails, or a limit on the size of files (ulimit -f) is reached"
@@ -26,6 +26,12 @@ def _is_damage(error: sqlite3.Error) -> bool:
     return code_of(error) in DAMAGED or (isinstance(error, sqlite3.OperationalError) and not code_of(error))
 
 
+def moved(name: str) -> StoreError:
+    """What is open is not at its place any more."""
+    message = f"{name} was moved, deleted or replaced since it was opened"
+    return StoreError(message, hint="Open it again; this transaction wrote nothing.")
+
+
 @contextmanager
 def mishaps(path: Path, waited_seconds: float = 0.0) -> Iterator[None]:
     """What SQLite says, as one of our errors."""
@@ -38,6 +44,8 @@ def mishaps(path: Path, waited_seconds: float = 0.0) -> Iterator[None]:
             raise StoreBusyError(message, hint="Try again, or wait longer with timeout_seconds.") from None
         if _is_damage(error):
             raise StoreDamagedError.of(str(path), str(error)) from None
+        if getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_READONLY_DBMOVED:
+            raise moved(str(path)) from None
         if code in _FULL:
             free = disk_usage(path.absolute().parent).free
             message = f"{path}: {error} ({free:,} bytes free)"
