@@ -1,11 +1,13 @@
 """What holds for an index in a file, besides what holds for every store."""
 
+import json
 import os
 import random
 import signal
 import sqlite3
 import subprocess
 import sys
+import tempfile
 import time
 import zlib
 from concurrent.futures import ThreadPoolExecutor
@@ -278,3 +280,51 @@ def test_who_opens_an_index_while_it_is_replaced_has_the_new_one(tmp_path, monke
                 index.add({"id": "more", "text": "what comes later"})
     with ns.Index.open(place) as index:
         assert ["new", "more"][: 2 - read_only] == list(index.ids())
+
+
+def _use(place, what):
+    """Do something with an index; what comes of it."""
+    try:
+        if what == "create":
+            with ns.Index.create(place) as index:
+                return [index.add({"id": "a", "text": "what the owner has"})[0].status]
+        if what == "replace":
+            ns.Index.create(place, overwrite=True, timeout_seconds=1)
+        with ns.Index.open(place, read_only=what == "read") as index:
+            added = [index.add({"id": "b", "text": "what comes later"})[0].status] if what == "write" else []
+            return [*index.ids(), *added]
+    except ns.StoreError as error:
+        return ["refused", error.message]
+
+
+def _as_another(who, place, what):
+    """The same by another user, in a process that has read its modules before."""
+    ours, theirs = os.pipe()
+    if not os.fork():
+        os.setgid(who)
+        os.setuid(who)
+        os.write(theirs, json.dumps(_use(place, what)).encode())
+        os._exit(0)
+    os.close(theirs)
+    with os.fdopen(ours) as told:
+        found = json.load(told)
+    os.wait()
+    return found
+
+
+@pytest.mark.skipif(os.name != "posix" or os.getuid() != 0, reason="only root can be others")
+@pytest.mark.parametrize("what", ["read", "open", "write", "replace"])
+def test_who_may_not_write_to_an_index_keeps_nobody_from_it(what):
+    """In a folder in which all may: the log that it left would be its own."""
+    with tempfile.TemporaryDirectory() as home:  # the tests' own is for nobody else
+        Path(home).chmod(0o777)
+        place = f"{home}/a.ns"
+        for each in ("create", "write", "read"):
+            _use(f"{home}/warm.ns", each)
+        for path in Path(home).iterdir():
+            path.unlink()
+        assert ["added"] == _as_another(4242, place, "create")
+        told = _as_another(4343, place, what)
+        assert (["refused"] if what in {"write", "replace"} else ["a"]) == told[:1]
+        assert ["a.ns"] == [path.name for path in Path(home).iterdir()]
+        assert ["a", "b", "added"] == _as_another(4242, place, "write")

@@ -25,6 +25,7 @@ from nearsame.stores.sqlite_files import (
     Frozen,
     beside,
     connected,
+    file_at,
     log_ahead,
     log_of,
     looking_closely,
@@ -59,7 +60,7 @@ class Sqlite:
         self._timeout_seconds = timeout_seconds
         self._overwrite = False
         self._beside: Beside | None = None  # where a new one is, until it is published
-        self._file = _file_at(path)
+        self._file = file_at(path)
         self.settings = settings
         self._owner = Owner()
         self._thread = 0  # that began a transaction last
@@ -74,11 +75,11 @@ class Sqlite:
                 there = "is a folder" if path.is_dir() else "does not exist"
                 raise StoreError(f"{where} {there}", hint="Create the index first, or check the path.")
         while True:
-            file = _file_at(path)
+            file = file_at(path)
             try:
                 opened = cls._opened(path, read_only=read_only, timeout_seconds=timeout_seconds)
             except StoreError:
-                if file is None or _file_at(path) in (None, file):
+                if file is None or file_at(path) in (None, file):
                     raise
                 continue
             if opened._file == file:  # noqa: SLF001  (its own)
@@ -88,10 +89,11 @@ class Sqlite:
     @classmethod
     def _opened(cls, path: Path, *, read_only: bool, timeout_seconds: float) -> "Sqlite":
         with mishaps(path):
-            connection = reader(path, timeout_seconds) if read_only else connected(path, "rw", timeout_seconds)
+            only_reads = read_only or not os.access(path, os.W_OK)
+            connection = reader(path, timeout_seconds) if only_reads else connected(path, "rw", timeout_seconds)
             try:
                 settings = read_settings(path, connection)
-                tune(connection, write=not read_only)
+                tune(connection, write=not only_reads)
                 return cls(path, path, connection, settings, timeout_seconds)
             except UnicodeDecodeError as error:  # in what SQLite says of a damaged table
                 connection.close()
@@ -194,7 +196,7 @@ class Sqlite:
                 return
             self._connection.close()
             log_ahead(self._path, self._timeout_seconds)
-            self._file = _file_at(self._path)  # also at its place: if another takes that at once, it is not ours
+            self._file = file_at(self._path)  # also at its place: if another takes that at once, it is not ours
             self._put(self._beside, self._place, overwrite=self._overwrite, require=require)
             self._path = self._place
             self._close_beside()
@@ -240,7 +242,12 @@ class Sqlite:
         refuse_present(place, overwrite=overwrite)
         is_free = overwrite or not place.exists()
         with retiring(place, self._timeout_seconds) if is_free else nullcontext() as old:
-            if old is not None and require is not None:
+            if require is not None:
+                if old is None:
+                    message = f"{place} cannot be locked, so that nobody writes to it meanwhile"
+                    raise StoreError(
+                        message, hint="It may be damaged, or not yours to write to: see `nearsame index check`."
+                    )
                 require(Transaction(old, self.name))
             home.put(replace=overwrite)
 
@@ -251,7 +258,7 @@ class Sqlite:
     def _require_unmoved(self) -> None:
         """Refuse a file that is not at its path any more: what is written to it is lost for whoever opens the path."""
         self._owner.require(self.name)
-        if _file_at(self._path) != self._file:
+        if file_at(self._path) != self._file:
             raise moved(self.name)
 
     @contextmanager
@@ -293,11 +300,3 @@ class Sqlite:
 
 def _new(path: Path) -> sqlite3.Connection:
     return sqlite3.connect(path, isolation_level=None)
-
-
-def _file_at(path: Path) -> int | None:
-    """What tells a file from another at its path; None: there is none."""
-    try:
-        return os.stat(path).st_ino  # noqa: PTH116  (for each transaction)
-    except OSError:
-        return None

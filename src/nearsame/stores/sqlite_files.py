@@ -24,6 +24,7 @@ __all__ = [
     "Frozen",
     "beside",
     "connected",
+    "file_at",
     "log_ahead",
     "log_of",
     "looking_closely",
@@ -76,7 +77,13 @@ def log_of(path: Path) -> Path:
 
 
 def reader(path: Path, timeout_seconds: float) -> sqlite3.Connection:
-    """A connection that only reads; a `Frozen` one where nothing at all may be written, and there is no log."""
+    """A connection that only reads; a `Frozen` one where nothing at all may be written, and there is no log.
+
+    Likewise where the file may not be written to: the log that SQLite would leave beside it would be ours, and whoever
+    may write to the index could not write to that.
+    """
+    if not os.access(path, os.W_OK) and not log_of(path).exists():
+        return _frozen(path, timeout_seconds)
     connection = connected(path, "ro", timeout_seconds)
     try:
         connection.execute("PRAGMA application_id").fetchone()
@@ -88,9 +95,14 @@ def reader(path: Path, timeout_seconds: float) -> sqlite3.Connection:
         unwritable = code_of(error) in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)  # the second: by another user
         if not unwritable or log_of(path).exists():
             raise
-        state, connection = _state(path), connected(path, _FROZEN, timeout_seconds)
-        if isinstance(connection, Frozen):
-            connection.state = state
+        return _frozen(path, timeout_seconds)
+    return connection
+
+
+def _frozen(path: Path, timeout_seconds: float) -> sqlite3.Connection:
+    state, connection = _state(path), connected(path, _FROZEN, timeout_seconds)
+    if isinstance(connection, Frozen):
+        connection.state = state
     return connection
 
 
@@ -202,7 +214,7 @@ def retiring(place: Path, timeout_seconds: float) -> Iterator[sqlite3.Connection
     No log is left, which its successor would take in: one may be there without its index, of one that was moved or
     deleted, whose writer was killed or goes on. Given is the connection that holds it; None: it is damaged, or no more.
     """
-    held = _held(place, timeout_seconds) if place.exists() else None
+    held = _held(place, timeout_seconds)
     try:
         for ending in ("-wal", "-shm", "-journal"):
             Path(f"{place}{ending}").unlink(missing_ok=True)
@@ -215,22 +227,26 @@ def retiring(place: Path, timeout_seconds: float) -> Iterator[sqlite3.Connection
 def _held(place: Path, timeout_seconds: float) -> sqlite3.Connection | None:
     """A connection that has taken in the log of an index, and locks out all others; None where it is too damaged."""
     deadline = time.monotonic() + timeout_seconds
-    while True:
+    while (file := file_at(place)) is not None:
+        if not os.access(place, os.W_OK):  # SQLite would leave a log of ours beside it, in which others cannot write
+            hint = "Name another file, or use a role that may write to this one."
+            raise StoreError(f"{place} is an index that may not be written to", hint=hint)
         connection = connected(place, "rw", 0)
         try:
-            if _is_alone(connection):
+            if _is_alone(connection) and file_at(place) == file:
                 return connection
         except sqlite3.DatabaseError as error:
             connection.close()
-            if code_of(error) in (*DAMAGED, sqlite3.SQLITE_READONLY):
+            if code_of(error) in DAMAGED:
                 return None
-            if code_of(error) not in BUSY:
+            if code_of(error) not in BUSY and file_at(place) == file:
                 raise  # it stays as it is: its logs are part of it
         connection.close()
         if time.monotonic() >= deadline:
             message = f"{place} is in use by another process; gave up after {timeout_seconds:g} s"
             raise StoreBusyError(message, hint="Try again when it is closed, or name another file.")
         time.sleep(_PAUSE_SECONDS)
+    return None
 
 
 def _is_alone(connection: sqlite3.Connection) -> bool:
@@ -238,3 +254,11 @@ def _is_alone(connection: sqlite3.Connection) -> bool:
     connection.execute("PRAGMA journal_mode = DELETE")  # takes a lock that nobody shares, and gives it back
     connection.execute("BEGIN EXCLUSIVE")
     return bool(connection.execute("PRAGMA journal_mode").fetchone() == ("delete",))
+
+
+def file_at(path: Path) -> int | None:
+    """What tells a file from another at its path; None: there is none."""
+    try:
+        return os.stat(path).st_ino  # noqa: PTH116  (for each transaction)
+    except OSError:
+        return None
