@@ -3,8 +3,9 @@
 import json
 import shutil
 import sqlite3
-from contextlib import closing
+from contextlib import ExitStack, closing
 
+import numpy as np
 import pytest
 
 import nearsame as ns
@@ -149,6 +150,33 @@ def test_one_that_is_written_to_meanwhile_is_not_replaced(tmp_path, monkeypatch)
     with ns.Index.open(place) as index:
         assert "meanwhile" in list(index.ids())
     assert {"seen.ns", "seen.ns-wal", "seen.ns-shm"} >= {path.name for path in tmp_path.iterdir()}
+
+
+@pytest.mark.parametrize("what", ["another index", "a replacement under way"])
+def test_what_no_number_of_documents_tells_is_noticed(postgres_url, monkeypatch, what):
+    """Another index of as many documents in its place, and a writer who had its number before we looked."""
+    from nearsame.index import migrating
+
+    ns.Index.create(postgres_url, source=DOCUMENTS, store="text").close()
+    monkeypatch.setattr(migrating, "is_current", lambda *_: False)
+    build, open_store = migrating.build, migrating.stores.open_store
+    with ExitStack() as writing:
+
+        def slow(*given):
+            build(*given)
+            if what == "another index":
+                ns.Index.create(postgres_url, source=DOCUMENTS, store="shingles", overwrite=True).close()
+            writing.close()
+
+        if what != "another index":
+            store = writing.enter_context(closing(open_store(postgres_url)))
+            write = writing.enter_context(store.writing(np.zeros(0, np.int64)))
+            write.reserve(1)
+        monkeypatch.setattr(migrating, "build", slow)
+        with pytest.raises(ns.StoreBusyError, match="changed while it was rebuilt"):
+            ns.Index.migrate(postgres_url)
+    with ns.Index.open(postgres_url) as index:
+        assert ("shingles" if what == "another index" else "text") == index.stats().store
 
 
 def test_the_command_says_whether_there_was_something_to_do(tmp_path):

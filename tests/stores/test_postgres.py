@@ -232,6 +232,35 @@ def test_who_might_read_an_index_may_read_the_one_that_takes_its_place(postgres,
     assert before == postgres.sql(rights)
 
 
+def test_an_index_stays_its_owners_whoever_replaces_it(postgres, postgres_url):
+    """A superuser may; the owner goes on using it."""
+    schema = Address.parse(postgres_url).schema
+    owner = f"owner_{schema}"
+    postgres.sql(f"CREATE ROLE {owner} LOGIN PASSWORD 'pw-of-it'; GRANT CREATE ON DATABASE postgres TO {owner}")
+    url = postgres_url.replace(f"postgres:{postgres.password}", f"{owner}:pw-of-it")
+    ns.Index.create(url).close()
+    with ns.Index.create(postgres_url, overwrite=True) as index:
+        index.add({"id": "a", "text": "what the other one adds"})
+    with ns.Index.open(url) as index:
+        index.add({"id": "b", "text": "what the owner adds"})
+        assert ["a", "b"] == list(index.ids())
+    ns.Index.create(url, overwrite=True).close()
+
+
+def test_a_standby_is_not_followed(postgres_url, monkeypatch):
+    """It sees no locks of those who write to the primary."""
+    with closing(make(postgres_url)) as store:
+        run = type(store._session).run
+        standby = "SELECT pg_is_in_recovery()"
+        monkeypatch.setattr(
+            type(store._session),
+            "run",
+            lambda self, text, *more: [(True,)] if text == standby else run(self, text, *more),
+        )
+        with pytest.raises(StoreError, match="is a standby"):
+            store.settled()
+
+
 @pytest.mark.parametrize("setting", ["standard_conforming_strings", "array_nulls"])
 def test_what_is_sent_does_not_go_by_how_a_server_reads_texts(postgres_url, setting):
     """The driver spells bytes for the default; with another one they were stored as something else."""

@@ -68,7 +68,7 @@ class Beside:
             _move(self.made, self.place)
         elif not _renamed(self.made, self.place, _EXCHANGE):
             self.place.rename(self._home / _OLD)
-            self.made.rename(self.place)  # should this fail, leaving the block puts the old one back
+            _move(self.made, self.place)  # should this fail, the old one comes back when the block is left
         sync(self.place.parent)
 
 

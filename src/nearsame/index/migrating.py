@@ -69,15 +69,21 @@ def migrate(where: str, *, timeout_seconds: float, progress: Progress) -> bool:
         settings = written(facets, kind, read_kept(old.settings))
         new = stores.create_store(where, settings, overwrite=True, timeout_seconds=timeout_seconds)
         with closing(new):
+            settled = old.settled()
             with old.reading() as reader:
-                before = reader.counts()
+                before, which = reader.counts(), reader.which()
+            _require(old.name, is_same=settled in (None, before["next"] - 1))  # else somebody is writing
             build(new, facets, kind, _Stored(old, facets, progress), room_for(None))
             old.close()
 
             def require_same(reader: Reader) -> None:
-                if reader.counts() != before:
-                    message = f"{old.name} changed while it was rebuilt; nothing was replaced"
-                    raise StoreBusyError(message, hint="Run it again while nothing writes to it.")
+                _require(old.name, is_same=(reader.counts(), reader.which()) == (before, which))
 
             new.publish(require_same)
     return True
+
+
+def _require(name: str, *, is_same: bool) -> None:
+    if not is_same:
+        message = f"{name} changed while it was rebuilt; nothing was replaced"
+        raise StoreBusyError(message, hint="Run it again while nothing writes to it.")

@@ -25,7 +25,7 @@ __all__ = ["NDJSON", "Limits", "seconds_left"]
 
 NDJSON = "application/x-ndjson"
 
-_LEFT_BY_STREAMS = 4  # one part of so many of the memory
+_PARTS = 4  # of the memory, of which streams leave one to others
 _HEALTH = {"/healthz", "/readyz"}
 
 
@@ -70,12 +70,11 @@ class Limits:
 
     def hold(self, num_bytes: int, *, is_stream: bool) -> None:
         """Take so many more bytes on, or refuse to."""
-        memory, left = self._settings.memory, self._settings.memory // _LEFT_BY_STREAMS
-        fits = self._held + num_bytes <= max(memory, self._settings.max_body)
+        all_of_it = max(self._settings.memory, self._settings.max_body)
+        for_streams = max(self._settings.memory * (_PARTS - 1) // _PARTS, self._settings.max_body)
+        fits = self._held + num_bytes <= all_of_it
         if is_stream:
-            fits = fits and self._streamed + num_bytes <= max(memory - left, self._settings.max_body)
-        elif self._held - self._streamed + num_bytes <= left:
-            fits = True
+            fits = fits and self._streamed + num_bytes <= for_streams
         if not fits:
             raise busy(f"requests under way may take {self._held:,} bytes")
         self._held += num_bytes

@@ -190,7 +190,7 @@ class JsonLines(Lined):
             hint = "Name a column of numbers, dates or texts."
             raise ColumnError(f"{self.name}: column {name!r} is of lists or objects, which have no order", hint=hint)
         kind = type_of(kinds)
-        if is_exact and "wide" in kinds and ("float" in kinds or pa.types.is_floating(kind)):
+        if is_exact and ("rounded" in kinds or ("wide" in kinds and pa.types.is_floating(kind))):
             raise rounded(name, self.name)
         return kind
 

@@ -143,8 +143,10 @@ def _article(value: Any) -> str:
 
 
 def kinds_of(value: Any) -> set[str]:
-    """The kind of a value: bool, int (which may be negative), large, float, string or mixed; and whether it is wide."""
-    wide = {"wide"} if type(value) in {int, float} and abs(value) >= WIDE else set()
+    """The kind of a value: bool, int (which may be negative), large, float, string or mixed; also wide, or rounded."""
+    wide: set[str] = set()
+    if type(value) in {int, float} and abs(value) >= WIDE:
+        wide = {"wide"} if type(value) is int else {"wide", "rounded"}
     if type(value) is int and not -(2**63) <= value < 2**63:
         return {"large" if 0 < value < 2**64 else "float"} | wide
     kind = _KINDS.get(type(value), "mixed")
@@ -153,7 +155,7 @@ def kinds_of(value: Any) -> set[str]:
 
 def type_of(kinds: set[str]) -> pa.DataType:
     """The type that takes values of all these kinds; of a mixture, strings."""
-    kinds = kinds - {"wide"}
+    kinds = kinds - {"wide", "rounded"}
     if "negative" in kinds:
         kinds = kinds - {"negative"} | ({"float"} if "large" in kinds else {"int"})
     if kinds <= {"int", "large"}:

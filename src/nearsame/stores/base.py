@@ -82,6 +82,9 @@ class Reader(Protocol):
     def postings_page(self, after: tuple[int, int] | None, limit: int) -> tuple[Int64s, Int64s]:
         """The next (keys, numbers), ascending."""
 
+    def which(self) -> str:
+        """What tells an index from any other at its place, before or after it."""
+
     def counts(self) -> dict[str, int]:
         """The counters: documents, and next, the number that nobody has had."""
 

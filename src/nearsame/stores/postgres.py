@@ -21,7 +21,7 @@ from nearsame.arrow import Int64s, unsigned
 from nearsame.errors import ConfigError, StoreDamagedError, StoreError
 from nearsame.stores.base import Reader
 from nearsame.stores.checksums import require_settings, sealed
-from nearsame.stores.postgres_rows import INDEXES, MAKE, RESERVE, TABLES, Transaction, settled_number
+from nearsame.stores.postgres_rows import INDEXES, MADE, MAKE, RESERVE, TABLES, Transaction, settled_number
 from nearsame.stores.postgres_session import UTF8, Address, Session, Statement
 
 __all__ = ["Postgres"]
@@ -36,6 +36,18 @@ _LOCK_SHARED = "SELECT pg_advisory_xact_lock_shared(%s::integer, %s::integer)"
 _LOCK_EACH = "SELECT pg_advisory_xact_lock(%s::integer, key) FROM unnest(%s::integer[]) AS key"
 # A new index may take long to fill, and to sort.
 _ROOM = "SET LOCAL idle_in_transaction_session_timeout = 0; SET LOCAL maintenance_work_mem = '256MB';"
+# Whose the tables, the sequence and the function of a schema are, if it is not who asks, as statements.
+_OWNED = f"""
+SELECT format(
+    'ALTER %%s %%I.%%I OWNER TO %%s;', CASE relkind WHEN 'S' THEN 'SEQUENCE' ELSE 'TABLE' END,
+    nspname, relname, relowner::regrole
+) FROM pg_class JOIN pg_namespace AS n ON n.oid = relnamespace
+WHERE nspname = %s AND relname = ANY(%s) AND relowner <> current_user::regrole
+UNION ALL
+SELECT format('ALTER FUNCTION %%I.{RESERVE} OWNER TO %%s;', nspname, proowner::regrole)
+FROM pg_proc JOIN pg_namespace AS n ON n.oid = pronamespace
+WHERE nspname = %s AND proname = 'reserve' AND proowner <> current_user::regrole
+"""  # noqa: S608  (our own words)
 # What others may do with the tables and the sequence of a schema, as statements.
 _GRANTED = """
 SELECT format(
@@ -45,7 +57,6 @@ SELECT format(
 ) FROM pg_class JOIN pg_namespace AS n ON n.oid = relnamespace, aclexplode(relacl)
 WHERE nspname = %s AND relname = ANY(%s) AND grantee <> relowner
 """
-_MADE = "made"  # the setting by which an index is told from another at the same place
 
 
 class Postgres:
@@ -57,11 +68,11 @@ class Postgres:
         self._read_only = read_only
         self._overwrite = False
         self._indexed = False
-        if _MADE not in settings:
+        if MADE not in settings:
             raise StoreDamagedError.of(session.address.shown, "its settings are not what was written")
-        self._made = settings[_MADE]
+        self._made = settings[MADE]
         self._lock_class = _signed(zlib.crc32(session.address.schema.encode()))
-        self.settings: Mapping[str, str] = {name: value for name, value in settings.items() if name != _MADE}
+        self.settings: Mapping[str, str] = {name: value for name, value in settings.items() if name != MADE}
 
     @classmethod
     def open(cls, where: str, *, read_only: bool, timeout_seconds: float) -> "Postgres":
@@ -83,7 +94,7 @@ class Postgres:
         address = Address.parse(where)
         session = Session(address, timeout_seconds)
         making = f"{address.schema}_{secrets.token_hex(4)}"
-        written = sealed({**settings, _MADE: secrets.token_hex(8)})
+        written = sealed({**settings, MADE: secrets.token_hex(8)})
         try:
             _require_unicode(session)
             _refuse_present(session, overwrite=overwrite)
@@ -137,6 +148,7 @@ class Postgres:
         _refuse_present(self._session, overwrite=self._overwrite)
         if require is not None:
             require(Transaction(self._session, place, self.name, self._lock_class, None))
+        owned = [owner for (owner,) in self._session.run(_OWNED, (place, [*TABLES, "next_number"], place))]
         granted = [grant for (grant,) in self._session.run(_GRANTED, (place, [*TABLES, "next_number"]))]
         self._session.script(f"""
             CREATE SCHEMA IF NOT EXISTS "{place}";
@@ -148,6 +160,7 @@ class Postgres:
             ALTER FUNCTION "{making}".{RESERVE} SET SCHEMA "{place}";
             DROP SCHEMA "{making}";
             {"".join(granted)}
+            {"".join(owned)}
         """)
         self._session.commit()
         self._session.inside = False
@@ -202,7 +215,7 @@ class Postgres:
         return [(_LOCK_SHARED, (self._lock_class, _WRITERS)), (_LOCK_EACH, (self._lock_class, locks.tolist()))]
 
     def _which(self) -> Statement:
-        return f"SELECT value FROM \"{self._schema}\".settings WHERE name = '{_MADE}'", ()  # noqa: S608  (a checked name)
+        return f"SELECT value FROM \"{self._schema}\".settings WHERE name = '{MADE}'", ()  # noqa: S608  (a checked name)
 
     def _require_same(self, identity: list[tuple[Any, ...]]) -> None:
         if identity != [(self._made,)]:
@@ -227,7 +240,7 @@ def _refuse_present(session: Session, *, overwrite: bool) -> None:
     if {*TABLES} <= present and not overwrite:
         raise StoreError(f"{address.shown} exists", hint="Open it, or add --overwrite (overwrite=True) to replace it.")
     if present:
-        made = f"SELECT 1 FROM \"{address.schema}\".settings WHERE name = '{_MADE}'"  # noqa: S608  (a checked name)
+        made = f"SELECT 1 FROM \"{address.schema}\".settings WHERE name = '{MADE}'"  # noqa: S608  (a checked name)
         if not {*TABLES} <= present or not session.run(made):
             message = f"{address.shown}: there is something called {', '.join(sorted(present))} that is not an index's"
             raise StoreError(message, hint="Choose another schema, with ?schema=NAME.")

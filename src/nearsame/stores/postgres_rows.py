@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nearsame.arrow import Int64s
-from nearsame.errors import StoreDamagedError
+from nearsame.errors import StoreDamagedError, StoreError
 from nearsame.stores import postgres_amcheck as amcheck
 from nearsame.stores.base import Hits, Row
 from nearsame.stores.checksums import (
@@ -28,8 +28,9 @@ from nearsame.stores.checksums import (
 )
 from nearsame.stores.postgres_session import Session, Statement
 
-__all__ = ["INDEXES", "MAKE", "RESERVE", "TABLES", "Transaction", "settled_number"]
+__all__ = ["INDEXES", "MADE", "MAKE", "RESERVE", "TABLES", "Transaction", "settled_number"]
 
+MADE = "made"  # the setting by which an index is told from another at the same place
 TABLES = ("settings", "counters", "documents", "postings")
 RESERVE = "reserve(regclass, integer, integer, bigint)"
 # @ stands for the schema.
@@ -101,6 +102,9 @@ def settled_number(session: Session, prefix: str, lock_class: int) -> int:
     A writer's lock tells a number below its own, and is there from before it gets these until all can see them. So what
     is not visible later, of the numbers that were given out by now, has a lock that is seen here.
     """
+    if session.run("SELECT pg_is_in_recovery()") == [(True,)]:
+        message = f"{session.address.shown} is a standby, which does not know who is writing: it cannot be followed"
+        raise StoreError(message, hint="Ask the primary for documents by their numbers.")
     given = _LAST.replace("@", prefix)
     settled: int = session.run(given)[0][0]
     places = [place - (1 << 32) for (place,) in session.run(_BEGUN_LOCKS, (lock_class % (1 << 32),)) if place >> 31]
@@ -185,6 +189,10 @@ class Transaction:
         statement = "SELECT key, number FROM @postings WHERE (key, number) > (%s, %s) ORDER BY key, number LIMIT %s"
         table = _pairs(self._run(statement, *(after or (-(2**63), 0)), limit))
         return table[:, 0], table[:, 1]
+
+    def which(self) -> str:
+        """What was drawn when it was made."""
+        return str(self._run("SELECT value FROM @settings WHERE name = %s", MADE)[0][0])
 
     def counts(self) -> dict[str, int]:
         """How many documents there are, and the next number; each counter is held to its checksum."""

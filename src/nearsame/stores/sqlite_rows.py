@@ -149,6 +149,11 @@ class Transaction:
         require_ascending([first, *postings], self.name)
         return table[:, 0], table[:, 1]
 
+    def which(self) -> str:
+        """The number of its file."""
+        (path,) = (row[2] for row in self._run("PRAGMA database_list") if row[1] == "main")
+        return str(Path(path).stat().st_ino)
+
     def counts(self) -> dict[str, int]:
         """How many documents there are, and the next number; each counter is held to its checksum."""
         counters = {name: (value, checksum) for name, value, checksum in self._run("SELECT * FROM counters")}
