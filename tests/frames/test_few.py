@@ -1,6 +1,7 @@
 """Few documents on Spark: one machine does the work, and nobody can tell from the answer."""
 
 import datetime as dt
+from functools import reduce
 
 import pyarrow as pa
 import pytest
@@ -164,3 +165,21 @@ def test_answers_show_themselves_in_notebooks(spark, driver_bytes):
         assert all(f"{number}</" in shown for number in (here.stats.documents, here.stats.kept, here.stats.removed))
     pairs = ns.pairs(rows, engine=engine, audit=False)
     assert f"<dt>pairs</dt><dd>{pairs.num_pairs}</dd>" in pairs._repr_html_()
+
+
+@pytest.mark.parametrize("kind", ["double", "float"])
+def test_no_number_and_no_value_are_two_groups_that_are_an_order_as_well(spark, kind):
+    """To an order they are one thing, which has no place."""
+    values = ("null", "'NaN'", "1.5", "1.5", "'NaN'", "-0.0", "0.0")
+    text = "'one and the same text of some words that is long enough'"
+    rows = [
+        spark.range(1).selectExpr(f"'{at}' id", f"{text} text", f"cast({value} as {kind}) n")
+        for at, value in enumerate(values)
+    ]
+    frame = reduce(lambda one, other: one.union(other), rows)
+    for driver_bytes in (0, "128MB"):
+        engine = ns.Spark(spark, driver_bytes=driver_bytes)
+        found = ns.dedup(frame, group_by="n", keep="max:n", audit=False, engine=engine)
+        assert found.stats.removed == 3
+        assert {None} < {row.n for row in found.kept().collect()}
+        found.release()

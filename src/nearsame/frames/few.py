@@ -99,10 +99,20 @@ def few_of(sides: tuple[FrameSide, ...], verbs: Verbs) -> Few | None:
         return None
     judged = sides[-1]
     names, columns = _names(judged, content)
+    table = _with_no_numbers(table, names.get(judged.group_by or ""))
     numbers = (1, 0)[: len(sides)]
     tables = (table.filter(pc.equal(table.column("side"), number)) for number in numbers)
     chosen = tuple(pa.table({name: one.column(own) for name, own in names.items()}) for one in tables)
     return Few(chosen, columns, pc.sum(table.column("bad")).as_py() or 0)
+
+
+def _with_no_numbers(table: pa.Table, name: str | None) -> pa.Table:
+    """With NaN again in a column that groups go by, and an order, which has null for it: groups tell the two apart."""
+    if name in (None, GROUP) or not pa.types.is_floating(table.column(name).type):
+        return table
+    is_none = pc.equal(table.column(GROUP), "NaN")
+    values = pc.if_else(is_none, pa.scalar(math.nan, table.column(name).type), table.column(name))
+    return table.set_column(table.column_names.index(name), name, values)
 
 
 def _tried(sizes: Any) -> float:
