@@ -77,7 +77,8 @@ def stored(where: str, columns: Columns, upto: Sequence[int] | None = None) -> M
     finally:
         store.close()
     if upto is not None and len(table) != upto[1]:
-        message = f"{where} has {len(table):,} documents up to number {upto[0]}, and {upto[1]:,} were compared with"
+        was = f"had {upto[1]:,} documents up to number {upto[0]:,} when it was compared with"
+        message = f"{where} {was}, and has {len(table):,} now"
         raise SourceError(message, hint="Compare with a copy of the index that nobody changes.")
     return Memory(table.replace_schema_metadata({_LAST: str(last).encode(), _KIND: kind.encode()}), name)
 
