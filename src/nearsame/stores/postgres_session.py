@@ -180,7 +180,12 @@ class Session:
         with self.translated():
             connection = self.connection
             with connection.pipeline():
-                cursors = [connection.execute(text, values, binary=True) for text, values in statements]
+                try:
+                    cursors = [connection.execute(text, values, binary=True) for text, values in statements]
+                except BaseException as error:
+                    if not isinstance(error, self._driver.Error) or error.__context__ is not None:
+                        self._hang_up()  # before the driver waits, without an end, for answers to what was never sent
+                    raise
             found = cursors[-1].fetchall() if cursors[-1].description else []
         if (cursors[-1].statusmessage, statements[-1][0]) == ("ROLLBACK", "COMMIT"):
             connection.close()
