@@ -344,6 +344,24 @@ def test_a_transaction_in_which_something_was_refused_is_not_said_to_be_stored(p
         assert [] == index.check()
 
 
+@pytest.mark.parametrize("handled", [KeyboardInterrupt, ValueError])
+def test_who_deals_with_something_else_is_told_what_was_refused(postgres_url, handled):
+    """Not what was dealt with, again; and the transaction is known to be over."""
+    document = {"id": random.Random(1).randbytes(6000).hex(), "text": "what has too long a name"}
+
+    def clean_up(index):
+        with index.transaction(), pytest.raises(ConfigError, match="longer than PostgreSQL can look up"):
+            index.add(document)
+
+    with ns.Index.create(postgres_url) as index:
+        try:
+            raise handled  # noqa: TRY301  (what our caller deals with)
+        except handled:
+            with pytest.raises(StoreError, match=r"transaction is aborted|nothing of this transaction was stored"):
+                clean_up(index)
+        assert index.add({"id": "a", "text": "what comes afterwards"})[0].added
+
+
 @pytest.mark.parametrize("num_good", [1, 2, 6])
 def test_refusals_leave_no_trace(postgres_url, num_good):
     """The driver takes statements for prepared behind which something was refused, and a server that lacks them."""

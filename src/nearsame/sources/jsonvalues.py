@@ -146,7 +146,7 @@ def kinds_of(value: Any) -> set[str]:
     """The kind of a value: bool, int (which may be negative), large, float, string or mixed; also wide, or rounded."""
     wide: set[str] = set()
     if type(value) in {int, float} and abs(value) >= WIDE:
-        wide = {"wide"} if type(value) is int else {"wide", "rounded"}
+        wide = {"wide" if type(value) is int else "rounded"}
     if type(value) is int and not -(2**63) <= value < 2**63:
         return {"large" if 0 < value < 2**64 else "float"} | wide
     kind = _KINDS.get(type(value), "mixed")

@@ -9,6 +9,7 @@
 """
 
 import re
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import field
@@ -177,13 +178,14 @@ class Session:
         Raises:
             StoreError: Something is wrong; or they end a transaction in which something was, and which is undone.
         """
+        handled = sys.exception()
         with self.translated():
             connection = self.connection
             with connection.pipeline():
                 try:
                     cursors = [connection.execute(text, values, binary=True) for text, values in statements]
                 except BaseException as error:
-                    if not isinstance(error, self._driver.Error) or error.__context__ is not None:
+                    if not isinstance(error, self._driver.Error) or _interrupt(error, handled):
                         self._hang_up()  # before the driver waits, without an end, for answers to what was never sent
                     raise
             found = cursors[-1].fetchall() if cursors[-1].description else []
@@ -298,12 +300,14 @@ class Session:
     @contextmanager
     def translated(self) -> Iterator[None]:
         """What the driver says, as an error of ours."""
+        handled = sys.exception()
         try:
             yield
         except self._driver.Error as error:
-            if isinstance(error.__context__, KeyboardInterrupt):
+            interrupt = _interrupt(error, handled)
+            if interrupt is not None:
                 self._hang_up()
-                raise error.__context__ from None
+                raise interrupt from None
             raise self._error(error) from None
         except KeyboardInterrupt:
             self._hang_up()
@@ -360,6 +364,12 @@ class Session:
                 connection.close()
                 raise
         return connection
+
+
+def _interrupt(error: BaseException, handled: BaseException | None) -> KeyboardInterrupt | None:
+    """What came while the driver was at work, which then failed; not what our caller is dealing with."""
+    found = error.__context__
+    return found if isinstance(found, KeyboardInterrupt) and found is not handled else None
 
 
 def _is_refusal(error: BaseException | None) -> bool:

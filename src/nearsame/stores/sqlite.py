@@ -244,10 +244,7 @@ class Sqlite:
         with retiring(place, self._timeout_seconds) if is_free else nullcontext() as old:
             if require is not None:
                 if old is None:
-                    message = f"{place} cannot be locked, so that nobody writes to it meanwhile"
-                    raise StoreError(
-                        message, hint="It may be damaged, or not yours to write to: see `nearsame index check`."
-                    )
+                    raise StoreDamagedError.of(str(place), "it cannot be locked, so that nobody writes to it")
                 require(Transaction(old, self.name))
             home.put(replace=overwrite)
 
