@@ -30,7 +30,6 @@ from nearsame.recipes.arguments import checked, require_number
 from nearsame.recipes.given import Number
 from nearsame.sources import Skipped
 from nearsame.stores.base import Reader, Row, Store, Writer
-from nearsame.stores.forks import Owner
 
 __all__ = ["Questions", "named"]
 
@@ -53,7 +52,6 @@ class Questions:
         self._facets, self._kind = read_recipe(store.settings, store.name)
         self._kept = read_kept(store.settings)
         self._writer: Writer | None = None
-        self._owner = Owner()
         self.skipped: list[Skipped] = []
 
     @overload
@@ -362,7 +360,7 @@ class Questions:
 
     def _within(self) -> Any:
         """The transaction that has begun."""
-        self._owner.require(self._store.name)
+        self._store.owner.require(self._store.name)
         return nullcontext(self._writer)
 
 

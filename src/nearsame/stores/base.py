@@ -11,10 +11,13 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from nearsame.arrow import Int64s
 from nearsame.named import NamedTuple
+
+if TYPE_CHECKING:  # most runs have no index
+    from nearsame.stores.forks import Owner
 
 __all__ = ["FORMAT", "Hits", "Reader", "Row", "Store", "Writer"]
 
@@ -127,6 +130,10 @@ class Store(Protocol):
     @property
     def name(self) -> str:
         """Where it is, without a password."""
+
+    @property
+    def owner(self) -> "Owner":
+        """The process that it is open in, and nobody else's."""
 
     @property
     def settings(self) -> Mapping[str, str]:

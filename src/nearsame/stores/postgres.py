@@ -21,6 +21,7 @@ from nearsame.arrow import Int64s, unsigned
 from nearsame.errors import ConfigError, StoreDamagedError, StoreError
 from nearsame.stores.base import Reader
 from nearsame.stores.checksums import require_settings, sealed
+from nearsame.stores.forks import Owner
 from nearsame.stores.postgres_rows import INDEXES, MADE, MAKE, RESERVE, TABLES, Transaction, settled_number
 from nearsame.stores.postgres_session import UTF8, Address, Session, Statement
 
@@ -109,6 +110,11 @@ class Postgres:
             raise
         store._overwrite = overwrite
         return store
+
+    @property
+    def owner(self) -> Owner:
+        """The process that it is open in."""
+        return self._session.owner
 
     @property
     def name(self) -> str:

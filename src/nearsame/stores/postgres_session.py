@@ -134,24 +134,24 @@ class Session:
         self.address = address
         self.inside = False
         self._timeout_seconds = timeout_seconds
-        self._owner = Owner()
+        self.owner = Owner()
         self._driver = _driver()
         self._connection: psycopg.Connection[tuple[Any, ...]] | None = None
 
     def close(self) -> None:
         """Hang up; what was not committed did not happen."""
         if self._connection is not None:
-            if self._owner.is_here():
+            if self.owner.is_here():
                 self._connection.close()
             else:
-                self._owner.leave(self._connection)
+                self.owner.leave(self._connection)
             self._connection = None
         self.inside = False
 
     @property
     def connection(self) -> "psycopg.Connection[tuple[Any, ...]]":
         """The connection; within a transaction always the same one."""
-        self._owner.require(self.address.shown)
+        self.owner.require(self.address.shown)
         if self._connection is None or (self._connection.closed and not self.inside):
             self._connection = self._connected()
         return self._connection
@@ -243,7 +243,7 @@ class Session:
 
     def _begin(self, first: Sequence[Statement]) -> list[tuple[Any, ...]]:
         """Begin a transaction; anew, if the connection turns out to have been lost since the last one."""
-        self._owner.require(self.address.shown)
+        self.owner.require(self.address.shown)
         idle = self._connection is not None and not self._connection.closed
         if self._connection is not None and idle and self._connection.info.transaction_status != _IDLE:
             self._connection.close()  # somebody was interrupted
@@ -285,7 +285,7 @@ class Session:
 
     def _undo(self, connection: "psycopg.Connection[tuple[Any, ...]]") -> None:
         """Undo a transaction; behind an error of the server the driver takes statements for prepared that are not."""
-        if not self._owner.is_here() or connection.closed:
+        if not self.owner.is_here() or connection.closed:
             return
         status = connection.info.transaction_status
         try:
@@ -315,7 +315,7 @@ class Session:
 
     def _hang_up(self) -> None:
         """Lose a connection on which something was under way: it would be taken for the answer to what comes next."""
-        if self._connection is not None and self._owner.is_here():
+        if self._connection is not None and self.owner.is_here():
             self._connection.close()
 
     def _error(self, error: "psycopg.Error") -> NearSameError:

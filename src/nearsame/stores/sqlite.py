@@ -62,7 +62,7 @@ class Sqlite:
         self._beside: Beside | None = None  # where a new one is, until it is published
         self._file = file_at(path)
         self.settings = settings
-        self._owner = Owner()
+        self.owner = Owner()
         self._thread = 0  # that began a transaction last
 
     @classmethod
@@ -151,7 +151,7 @@ class Sqlite:
                 yield Transaction(self._connection, self.name)
             finally:
                 with suppress(sqlite3.Error):  # of a damaged file, what was read well stays what it is
-                    _ = self._owner.is_here() and self._connection.execute("ROLLBACK")
+                    _ = self.owner.is_here() and self._connection.execute("ROLLBACK")
 
     @contextmanager
     def writing(self, keys: Int64s | None) -> Iterator[Transaction]:  # noqa: ARG002  (there is one writer anyway)
@@ -167,7 +167,7 @@ class Sqlite:
                 self._commit()
             except BaseException:
                 with suppress(sqlite3.Error):  # what went wrong may have ended it already
-                    _ = self._owner.is_here() and self._connection.execute("ROLLBACK")
+                    _ = self.owner.is_here() and self._connection.execute("ROLLBACK")
                 raise
         if transaction.has_removed and self._beside is None:
             self._empty_log()
@@ -227,8 +227,8 @@ class Sqlite:
 
     def close(self) -> None:
         """Close the file; one that was not published goes."""
-        if not self._owner.is_here():
-            self._owner.leave(self._connection)
+        if not self.owner.is_here():
+            self.owner.leave(self._connection)
             return
         self._empty_log()  # also beside somebody who only reads, and has it open
         self._connection.close()
@@ -254,7 +254,7 @@ class Sqlite:
 
     def _require_unmoved(self) -> None:
         """Refuse a file that is not at its path any more: what is written to it is lost for whoever opens the path."""
-        self._owner.require(self.name)
+        self.owner.require(self.name)
         if file_at(self._path) != self._file:
             raise moved(self.name)
 
