@@ -33,7 +33,7 @@ demo: $(VENV)/.installed
 	$(bin)/nearsame demo $(ARGS)
 	@$(bin)/python -m nearsame.kernels.building --background
 
-test: $(VENV)/.installed-dev
+test: $(VENV)/.installed-dev kernels
 	scripts/test $(ARGS)
 
 check: $(VENV)/.installed-dev
