@@ -72,6 +72,15 @@ def test_half_of_what_is_free_is_the_default(monkeypatch):
     assert 5 << 30 == Space(None, 2).memory
 
 
+@pytest.mark.parametrize(
+    ("free", "memory"), [(3 * LEAST, 2 * LEAST), (2 * LEAST, LEAST * 3 // 2), (LEAST, LEAST), (0, LEAST)]
+)
+def test_where_little_is_free_it_is_more_than_half(monkeypatch, free, memory):
+    """In a container nobody else lives; and nothing is refused for memory that nobody has bounded."""
+    monkeypatch.setattr(space, "free_memory", lambda: free)
+    assert memory == Space(None, 1).memory
+
+
 def test_documents_beyond_the_budget_are_an_error_with_the_numbers():
     """What is known of each cannot go to a file."""
     many = roomy(1000 * space._DOCUMENT_BYTES)

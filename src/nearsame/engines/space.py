@@ -25,6 +25,7 @@ import pyarrow as pa
 
 from nearsame.arrow import held_bytes
 from nearsame.errors import ConfigError, NearSameError, OutputError
+from nearsame.machine import free_memory
 
 __all__ = [
     "ALONE_BYTES",
@@ -32,7 +33,6 @@ __all__ = [
     "TABLE_BYTES",
     "Shelf",
     "Space",
-    "free_memory",
     "least_memory",
     "mishaps",
     "num_bytes",
@@ -55,16 +55,6 @@ _FREE_DOCUMENTS = 100_000  # that _BASE_BYTES has room for
 _MOST_BYTES = 1 << 62
 _SHOWN = 40  # characters of a number
 _T = TypeVar("_T", bound=np.generic)
-
-
-def free_memory() -> int:
-    """Bytes of memory that are free or can be freed, as the system says; 4 GiB where it does not."""
-    try:
-        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
-        sizes = {name: int(rest.split()[0]) << 10 for name, rest in (line.split(":", 1) for line in lines)}
-        return sizes["MemAvailable"]
-    except (OSError, KeyError, ValueError):
-        return 4 << 30
 
 
 def num_bytes(text: int | str, name: str = "memory") -> int:
@@ -96,20 +86,27 @@ def least_memory(threads: int, growth: float = GROWTH) -> int:
     return _BASE_BYTES + working_memory(threads, growth)
 
 
+def _half_of_what_is_free(least: int) -> int:
+    """What a run may hold where nobody says it: more than half where that is little, and never less than `least`."""
+    free = free_memory()
+    return max(free // 2, min(free * 3 // 4, 2 * least), least)
+
+
 class Space:
     """The room of one run.
 
     Args:
-        memory: Bytes; half of what is free if None.
+        memory: Bytes; half of what is free if None. Where that is little, three quarters, up to twice what a run cannot
+            begin without; and at least that.
         threads: How many share it.
         folder: Where spilled files go: a folder that is made in it, and removed with the run.
         growth: Bytes of features for each byte of text.
     """
 
     def __init__(self, memory: int | None, threads: int, folder: Path | None = None, growth: float = GROWTH) -> None:
-        self.memory = free_memory() // 2 if memory is None else memory
         self.working_bytes = working_memory(threads, growth)
         least = least_memory(threads, growth)
+        self.memory = _half_of_what_is_free(least) if memory is None else memory
         if self.memory < least:
             needs, fewer = (f"{threads} threads need", ", or use fewer threads") if threads > 1 else ("it needs", "")
             message = f"memory={self.memory:,} bytes is below the {least:,} that {needs}"

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nearsame.clock import Progress
-from nearsame.engines.space import Space, free_memory, least_memory, num_bytes
+from nearsame.engines.space import Space, num_bytes
 from nearsame.index.adding import prepared
 from nearsame.index.facet import Facets, Input
 from nearsame.index.gathering import Firsts, KeyRuns
@@ -48,7 +48,7 @@ def room_for(memory: int | str | None) -> Space:
     Raises:
         ConfigError: No build can do with so little.
     """
-    return Space(max(free_memory() // 2, least_memory(1)) if memory is None else num_bytes(memory), 1)
+    return Space(None if memory is None else num_bytes(memory), 1)
 
 
 def build(store: Store, facets: Facets, kind: StoreKind, sourced: Documents, space: Space) -> None:
