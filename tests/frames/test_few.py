@@ -2,11 +2,17 @@
 
 import datetime as dt
 from functools import reduce
+from types import SimpleNamespace
 
 import pyarrow as pa
+import pyarrow.parquet as pq
+import pyspark.util
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import nearsame as ns
+from nearsame.engines.spark import fetching, settings
 from nearsame.engines.spark.plans import is_tried_cheaply
 from nearsame.frames import few
 from tests.parity.answers import deduplicated, difference, listed
@@ -183,3 +189,121 @@ def test_no_number_and_no_value_are_two_groups_that_are_an_order_as_well(spark, 
         assert found.stats.removed == 3
         assert {None} < {row.n for row in found.kept().collect()}
         found.release()
+
+
+def _crawl(folder, count=400):
+    """Files of documents of about a kilobyte, of which every fourth is a copy and some have nothing; and a table."""
+    texts = [f"{_START} {number % 300} " * 10 if number % 50 else None for number in range(count)]
+    table = pa.table({
+        "id": [f"d{number}" for number in range(count)],
+        "text": texts,
+        "on": pa.array([dt.datetime(2024, 1, 1, tzinfo=dt.UTC)] * count, pa.timestamp("us", "UTC")),
+        "lang": ["en", "fi"] * (count // 2),
+    })  # fmt: skip
+    (folder / "crawl").mkdir()
+    for number in range(5):
+        pq.write_table(table.slice(number * count // 5, count // 5), folder / f"crawl/{number}.parquet")
+    return str(folder / "crawl"), table
+
+
+def _room(found):
+    return found.stats.room.get("documents", "cluster")
+
+
+@pytest.mark.parametrize("at_once", [1e9, 100_000, 20_000], ids=["one job", "some jobs", "a file is too large"])
+@pytest.mark.parametrize("two_sides", [False, True])
+def test_more_than_one_job_brings_come_in_some(spark, tmp_path, monkeypatch, at_once, two_sides):
+    """As many partitions in a job as its bound allows; where it allows not even one, the cluster does the work."""
+    source, table = _crawl(tmp_path)
+    monkeypatch.setattr(few, "_ONE_JOB", 1000)
+    monkeypatch.setattr(few, "_SMALL", 10)
+    monkeypatch.setattr(fetching, "_at_once", lambda _: at_once)
+    asked = {"keep": ("oldest:on", "first"), "group_by": "lang", "audit": False}
+    others = {"against": table.slice(0, 20)} if two_sides else {}
+    before = newest_job(spark)
+    found = ns.dedup(source, engine=ns.Spark(spark), **asked, **others)
+    number = len(jobs_since(spark, before))
+    here = ns.dedup(table, ties="content", **asked, **others)
+    removed = found.removals.toArrow().sort_by("id")
+    assert here.removals.sort_by("id").select(["id", "witness_id"]).equals(removed.select(["id", "witness_id"]))
+    assert removed.num_rows == here.stats.removed > 50
+    assert here.kept().num_rows == found.kept().count()
+    assert ("cluster" if at_once == 20_000 else "driver") == _room(found)
+    if at_once > 20_000 and not two_sides:
+        assert (number <= 5) == (at_once == 1e9)  # else one for each of five files, besides those of all
+    found.release()
+
+
+@pytest.mark.parametrize("told", [{"maxRecordsPerBatch": "7"}, {"useLargeVarTypes": "true"}])
+def test_what_comes_is_laid_out_as_the_session_has_it(spark, tmp_path, monkeypatch, setting, told):
+    """Rows in a message, and how long texts may be."""
+    source, table = _crawl(tmp_path, 100)
+    monkeypatch.setattr(few, "_ONE_JOB", 1000)
+    for name, value in told.items():
+        setting(f"spark.sql.execution.arrow.{name}", value)
+    found = ns.dedup(source, engine=ns.Spark(spark), audit=False)
+    assert ("driver", ns.dedup(table, audit=False).stats.removed) == (_room(found), found.stats.removed)
+
+
+def test_what_is_shuffled_comes_in_one_job_or_not_at_all(spark, tmp_path, monkeypatch):
+    """Nobody knows beforehand how large its partitions will be."""
+    source, _ = _crawl(tmp_path)
+    frame = spark.read.parquet(source).repartition(3)
+    assert "driver" == _room(ns.dedup(frame, engine=ns.Spark(spark), audit=False))
+    monkeypatch.setattr(few, "_ONE_JOB", 1000)
+    assert "cluster" == _room(ns.dedup(frame, engine=ns.Spark(spark), audit=False))
+
+
+def test_rows_that_are_lost_on_their_way_are_an_error(spark, tmp_path, monkeypatch):
+    """What comes through a socket ends where the socket does."""
+    source, _ = _crawl(tmp_path)
+    monkeypatch.setattr(few, "_ONE_JOB", 1000)
+    monkeypatch.setattr(fetching, "_at_once", lambda _: 1e9)
+    load = pyspark.util._load_from_socket
+    monkeypatch.setattr(pyspark.util, "_load_from_socket", lambda *asked: list(load(*asked))[:-1])
+    with pytest.raises(ns.SourceError, match="the source changed: 400 rows were counted, and 320 came"):
+        ns.dedup(source, engine=ns.Spark(spark), audit=False)
+
+
+@given(st.lists(st.integers(0, 100)), st.integers(0, 120))
+def test_each_partition_comes_once_and_no_job_takes_too_much(sizes, most):
+    """In their order; a job more only where the next one does not fit."""
+    jobs = fetching._together(sizes, most)
+    if max(sizes, default=0) > most:
+        assert jobs is None
+        return
+    assert list(range(len(sizes))) == [number for job in jobs for number in job]
+    totals = [sum(sizes[number] for number in job) for job in jobs]
+    assert all(total <= most for total in totals)
+    assert all(total + sizes[after[0]] > most for total, after in zip(totals, jobs[1:], strict=False))
+
+
+@pytest.mark.parametrize(
+    ("asked", "deployed", "free", "documents"),
+    [
+        (None, "client", 100 << 30, 2 << 30),
+        (None, "client", 8 << 30, 1 << 30),
+        (None, "client", 1 << 20, 128 << 20),
+        (None, "cluster", 100 << 30, 128 << 20),
+        ("64MB", "client", 100 << 30, 64 << 20),
+        (0, "client", 100 << 30, 0),
+    ],
+)
+def test_how_much_may_come(monkeypatch, asked, deployed, free, documents):
+    """An eighth of what the driver has free, where nobody has said how much and it is no container of a cluster's."""
+    monkeypatch.setattr(settings, "free_memory", lambda: free)
+    conf = SimpleNamespace(get={"spark.submit.deployMode": deployed}.get)
+    engine = ns.Spark(driver_bytes=asked)
+    assert documents == engine.documents_bytes(SimpleNamespace(conf=conf))
+    assert engine.decided_bytes == (128 << 20 if asked is None else documents)
+
+
+def test_where_steps_are_to_be_kept_and_of_pages_fewer_come(spark, tmp_path, monkeypatch):
+    """What comes leaves no steps, and one machine takes long to extract texts."""
+    monkeypatch.setattr(ns.Spark, "decided_bytes", 10_000)
+    source, _ = _crawl(tmp_path)
+    engine = ns.Spark(spark)
+    assert "driver" == _room(ns.dedup(source, engine=engine, audit=False))
+    assert "cluster" == _room(ns.dedup(source, engine=engine, audit=False, workdir=tmp_path / "work"))
+    pages = [{"html": f"<p>{_START} {number} {'more ' * 50}</p>"} for number in range(50)]
+    assert "cluster" == _room(ns.dedup(pages, html_column="html", engine=engine, audit=False))

@@ -39,16 +39,28 @@ def engine(spark):
 
 
 @pytest.mark.parametrize(
-    "asked",
+    ("asked", "few"),
     [
-        {"method": METHOD, "keep": ("max:n", "longest")},
-        pytest.param({"method": ns.MinHash(threshold=0.6, shingle_size=2, recall=0.99)}, marks=pytest.mark.long),
-        pytest.param({"method": METHOD, "group_by": "lang", "within": False}, marks=pytest.mark.long),
+        ({"method": METHOD, "keep": ("max:n", "longest")}, False),
+        pytest.param({"method": METHOD, "keep": ("max:n", "longest"), "group_by": "lang"}, True, marks=pytest.mark.few),
+        pytest.param(
+            {"method": ns.MinHash(threshold=0.6, shingle_size=2, recall=0.99)},
+            True,
+            marks=[pytest.mark.few, pytest.mark.long],
+        ),
+        pytest.param({"method": METHOD, "group_by": "lang", "within": False}, False, marks=pytest.mark.long),
     ],
+    ids=["jaccard", "groups, the first few", "minhash, the first few", "across"],
 )
-def test_what_is_remembered_is_as_good_as_the_documents(spark, engine, tmp_path, asked):
-    """Whoever goes for a document of the day before, and by which similarity; three days in a row."""
-    first = ns.dedup(spark.createDataFrame(day(0)), engine=engine, **{**asked, "within": True})
+def test_what_is_remembered_is_as_good_as_the_documents(spark, engine, tmp_path, asked, few):
+    """Whoever goes for a document of the day before, and by which similarity; three days in a row.
+
+    Those of the first day, where they are few, were compared on the driver.
+    """
+    first = ns.dedup(
+        spark.createDataFrame(day(0)), engine=ns.Spark(spark) if few else engine, **{**asked, "within": True}
+    )
+    assert few == (first.stats.room.get("documents") == "driver")
     first.write(tmp_path / "one", features=True)
     kept = spark.read.parquet(str(tmp_path / "one/kept")).toArrow()
     shutil.rmtree(tmp_path / "one/kept")  # nobody reads it
@@ -102,10 +114,14 @@ def test_other_settings_are_refused_with_their_names(spark, engine, tmp_path):
 
 
 @pytest.mark.few
-def test_what_is_in_the_memory_of_one_machine_is_not_remembered(spark, tmp_path):
-    """Nor written without it."""
-    for given, wrong in [({}, "Spark only"), ({"engine": ns.Spark(spark)}, "came to the driver")]:
-        found = ns.dedup(["a", "b"], method=METHOD, **given)
+def test_what_nobody_could_compare_with_is_not_remembered(spark, tmp_path):
+    """Nor written without it: on one machine, behind layers, and by all documents together, though they are few."""
+    for given, wrong in [
+        ({}, "Spark only"),
+        ({"engine": ns.Spark(spark), "use": "digest,text"}, "what layers remove"),
+        ({"engine": ns.Spark(spark), "method": ns.Jaccard(drop_boilerplate=2)}, "weighs or drops"),
+    ]:
+        found = ns.dedup(["a", "b"], **{"method": METHOD, **given})
         with pytest.raises(ns.ConfigError, match=wrong):
             found.write(tmp_path / "other", features=True)
     assert not (tmp_path / "other").exists()

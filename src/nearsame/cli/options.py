@@ -341,8 +341,8 @@ engine = section(
         "--on-driver",
         "driver_bytes",
         metavar="SIZE",
-        help="spark: decide on the driver if keys and features fit in SIZE; 0: never.",
-        stands="128MB",
+        help="spark: documents, or keys and features, that the driver may decide; 0: none.",
+        stands="128MB; of documents an eighth of free memory",
     ),
 )
 

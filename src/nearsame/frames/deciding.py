@@ -10,7 +10,6 @@ from typing import Any
 
 from nearsame.answers.stats import Component
 from nearsame.dataclass import dataclass
-from nearsame.engines.space import num_bytes
 from nearsame.flow.corpus import Question, State
 from nearsame.frames.one_task import DECISIONS, NumberedQuestion, here, told
 from nearsame.frames.rounds import ENTRY_BYTES, Cluster
@@ -46,7 +45,7 @@ def answered(state: State[Any], question: Question) -> Decision:
         meeting = corpus.told.with_copies(meeting)
         state = replace(state, met=replace(state.met, meeting=meeting))
     asked = NumberedQuestion(question, state.method, corpus.counts["different_against"], corpus.apart)
-    if ENTRY_BYTES * meeting.num_entries + 8 * meeting.num_items <= num_bytes(verbs.engine.driver_bytes):
+    if ENTRY_BYTES * meeting.num_entries + 8 * meeting.num_items <= verbs.engine.decided_bytes:
         verbs.room["deciding"] = "driver"
         lists, entries = meeting.lists.sort("number"), meeting.entries.select("key", "number", "place")
         return _told(verbs.frame(here(asked, verbs.tables(lists), verbs.tables(entries))), verbs)

@@ -8,8 +8,9 @@
 
 import math
 from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Any
 
 import numpy as np
@@ -19,19 +20,21 @@ import pyarrow.compute as pc
 from nearsame.answers.stats import Stats
 from nearsame.arrow import Rows
 from nearsame.dataclass import dataclass
-from nearsame.engines.space import num_bytes
 from nearsame.engines.spark.failures import plainly
+from nearsame.engines.spark.fetching import Fetching
 from nearsame.engines.spark.metering import described
 from nearsame.engines.spark.plans import is_tried_cheaply, known_bytes
-from nearsame.engines.spark.verbs import Verbs
-from nearsame.errors import ConfigError
 from nearsame.flow.arrays import HOST
 from nearsame.flow.page_reading import reading_settings
+from nearsame.flow.pipeline import featured
 from nearsame.flow.removals import Removals
 from nearsame.flow.runs import Run
+from nearsame.flow.steps import steps
+from nearsame.frames.corpus import Frames
 from nearsame.frames.documents import GROUP, FrameSide
 from nearsame.frames.examples import sources_of
 from nearsame.frames.records import ChosenRecords
+from nearsame.frames.remembered import features_told, staying
 from nearsame.frames.removals import FrameRemovals
 from nearsame.frames.runs import PACKAGES, FrameReading, FrameRun
 from nearsame.installation import versions
@@ -45,6 +48,8 @@ __all__ = ["Few", "FewRemovals", "FewRun", "called", "few_of"]
 _ROW, _ID, _URL, _CONTENT = (f"nearsame_{name}" for name in ("row", "id", "url", "content"))
 _ROW_BYTES = 64  # of a document besides its content
 _TRIED = 50_000  # rows, of which the sizes come to the driver
+_ONE_JOB = 128 << 20  # bytes that come at once
+_SMALL = _ONE_JOB // 4  # of files, which may be packed: these are likely to fit
 _SIZES = {  # by the types of contents
     "string": "octet_length(text)",
     "array<string>": "octet_length(array_join(items, ' '))",
@@ -73,37 +78,61 @@ class Few:
         return self.tables[0], self.tables[1] if len(self.tables) > 1 else None
 
 
-def few_of(sides: tuple[FrameSide, ...], verbs: Verbs) -> Few | None:
+def few_of(sides: tuple[FrameSide, ...], *, most: int) -> Few | None:
     """The documents of some sides, where they are few; None where they are many, or two share a name.
 
     Args:
         sides: the judged one comes last.
-        verbs: of the engine.
+        most: the bytes that few documents take at most; 0: none are few.
     """
-    most = num_bytes(verbs.engine.driver_bytes)
-    if not most:
+    judged = sides[-1]
+    content, kind = judged.content
+    records = reduce(lambda one, other: one.unionByName(other), (side.records() for side in sides))
+    batches = _fetched(sides, records, f"coalesce({_SIZES[kind]}, 0) + {_ROW_BYTES}", most) if most else None
+    if batches is None:
         return None
+    tables = _by_side(batches, [side.number for side in reversed(sides)])
+    if _two_of_one_name(tables):
+        return None
+    names, columns = _names(judged, content)
+    num_bad = sum(pc.sum(table.column("bad")).as_py() or 0 for table in tables)
+    tables = tuple(_with_no_numbers(table, names.get(judged.group_by or "")) for table in tables)
+    chosen = tuple(pa.table({name: table.column(own) for name, own in names.items()}) for table in tables)
+    return Few(chosen, columns, num_bad)
+
+
+def _fetched(sides: tuple[FrameSide, ...], records: Any, size: str, most: int) -> Iterable[pa.RecordBatch] | None:
+    """All records, where they take at most so much."""
     known = [(part.frame, known_bytes(part.frame)) for side in sides for part in side.parts]
     untold = [size for frame, size in known if size > most and is_tried_cheaply(frame)]
-    if sum(size for _, size in known) - sum(untold) > most:
+    packed = sum(size for _, size in known) - sum(untold)
+    if packed > most:
         return None
-    first, *others = (side.records() for side in sides)
-    for other in others:
-        first = first.unionByName(other)
-    content, kind = sides[-1].content
-    sizes = first.selectExpr(f"coalesce({_SIZES[kind]}, 0) + {_ROW_BYTES} as size")
-    if (_tried(sizes) if untold else sizes.selectExpr("coalesce(sum(size), 0)").first()[0]) > most:
-        return None
-    table = first.toArrow()
-    if len(table.group_by("row").aggregate([("fp", "count_distinct")]).filter(pc.field("fp_count_distinct") > 1)):
-        return None
-    judged = sides[-1]
-    names, columns = _names(judged, content)
-    table = _with_no_numbers(table, names.get(judged.group_by or ""))
-    numbers = (1, 0)[: len(sides)]
-    tables = (table.filter(pc.equal(table.column("side"), number)) for number in numbers)
-    chosen = tuple(pa.table({name: one.column(own) for name, own in names.items()}) for one in tables)
-    return Few(chosen, columns, pc.sum(table.column("bad")).as_py() or 0)
+    if untold or packed < _SMALL:
+        sizes = records.selectExpr(f"{size} as size")
+        total = _tried(sizes) if untold else sizes.selectExpr("coalesce(sum(size), 0)").first()[0]
+        if total <= min(most, _ONE_JOB):
+            table = records.toArrow()
+            return table.to_batches() or [pa.RecordBatch.from_pylist([], table.schema)]
+        if untold or total > most:
+            return None
+    fetching = Fetching.of(records, size, most)
+    return None if fetching is None else fetching.batches()
+
+
+def _by_side(batches: Iterable[pa.RecordBatch], numbers: Sequence[int]) -> tuple[pa.Table, ...]:
+    """The records of each side, dealt as they come, so that there is one of each."""
+    dealt: dict[int, list[pa.RecordBatch]] = {number: [] for number in numbers}
+    for batch in batches:
+        for number, mine in dealt.items():
+            mine.append(batch.filter(pc.equal(batch.column("side"), number)) if len(dealt) > 1 else batch)
+    return tuple(pa.Table.from_batches(mine) for mine in dealt.values())
+
+
+def _two_of_one_name(tables: Iterable[pa.Table]) -> bool:
+    """Whether rows that differ are called the same."""
+    rows = pa.concat_tables(table.select(["row", "fp"]) for table in tables)
+    return len(rows.group_by("row").aggregate([("fp", "count_distinct")]).filter(pc.field("fp_count_distinct") > 1)) > 0
 
 
 def _with_no_numbers(table: pa.Table, name: str | None) -> pa.Table:
@@ -268,13 +297,20 @@ class FewRemovals(FrameRemovals):
         return ChosenRecords(read.sides[-1], (), documents, counts, read.verbs.frame(gone), len(gone))
 
     def features(self) -> tuple[Any, dict[str, Any]]:
-        """Nothing: one machine's are in its memory.
+        """What later runs compare with, made by the cluster: what one machine had it has in its memory.
 
         Raises:
-            ConfigError: Always.
+            ConfigError: Layers have removed what was not compared, or features depend on all documents.
         """
-        message = "features: documents so few came to the driver, and there are no features of them on the cluster"
-        raise ConfigError(message, hint="Give driver_bytes=0 (--on-driver 0), or leave features out.")
+        read, method = self.run.read, self.run.state.method
+        judged = read.sides[-1]
+        told = features_told(method, judged, layered=judged.as_pages)
+        corpus = Frames((judged,), read.verbs, judged.keep)
+        made, _, _ = featured(
+            corpus, method, steps(method, ready_items=judged.columns.items is not None), self.run.clock
+        )
+        _, corpus = corpus.described(made)
+        return staying(corpus, self._records.gone), told
 
     def examples(self, count: int) -> pa.Table:
         """Some of the removals, over the whole range of similarity, with the texts of both sides."""

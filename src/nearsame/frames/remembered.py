@@ -20,6 +20,7 @@ from nearsame.files.inputs import NAMED_TWICE
 from nearsame.flow.identities import identity_of
 from nearsame.flow.steps import steps
 from nearsame.frames.corpus import Frames
+from nearsame.frames.documents import FrameSide
 from nearsame.frames.left import LeftFrame
 from nearsame.frames.types import family
 from nearsame.frames.writing import STATS
@@ -98,6 +99,19 @@ def about(method: Method, keep: Keep, columns: Columns, group_by: str | None) ->
         raise ConfigError(message, hint="Compare with the documents in kept/.")
     known = {**identity_of(method, keep, columns.of_side(against=False)), "group_by": group_by}
     return dict(json.loads(json.dumps(known)))
+
+
+def features_told(method: Method, judged: FrameSide, *, layered: bool) -> dict[str, Any]:
+    """What statistics say of the features of the judged documents.
+
+    Raises:
+        ConfigError: Layers have removed what was not compared, or features depend on all documents.
+    """
+    if layered:
+        message = "features and use: what layers remove has no features"
+        raise ConfigError(message, hint="Leave one of them out.")
+    known = about(method, judged.keep, judged.columns, judged.group_by)
+    return {ABOUT: known | ({ORDERS: types_of(judged.orders)} if judged.orders else {})}
 
 
 def staying(corpus: Frames, gone: Any) -> Any:

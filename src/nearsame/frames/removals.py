@@ -24,7 +24,7 @@ from nearsame.frames.deciding import Decision
 from nearsame.frames.examples import chosen_removals, shown
 from nearsame.frames.listing import beside
 from nearsame.frames.records import ChosenRecords
-from nearsame.frames.remembered import ABOUT, FEATURES, ORDERS, about, staying, types_of
+from nearsame.frames.remembered import FEATURES, features_told, staying
 from nearsame.frames.runs import FrameRun, SparkRun
 from nearsame.frames.settled import OWN, by_all, evident, layer_counts, settled
 from nearsame.frames.writing import STATS, write_folder
@@ -254,13 +254,9 @@ class SparkRemovals(FrameRemovals):
         Raises:
             ConfigError: Layers have removed what was not compared, or features depend on all documents.
         """
-        if self.run.layers is not None:
-            message = "features and use: what layers remove has no features"
-            raise ConfigError(message, hint="Leave one of them out.")
-        corpus, settings = self.run.state.corpus, self.run.settings
-        known = about(self.run.state.method, corpus.keep, corpus.judged.columns, settings.get("group_by"))
-        known |= {ORDERS: types_of(corpus.judged.orders)} if corpus.judged.orders else {}
-        return staying(corpus, self.decision.gone), {ABOUT: known}
+        corpus = self.run.state.corpus
+        told = features_told(self.run.state.method, corpus.judged, layered=self.run.layers is not None)
+        return staying(corpus, self.decision.gone), told
 
     @cached_property
     def _records(self) -> ChosenRecords:

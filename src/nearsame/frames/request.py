@@ -200,13 +200,20 @@ class Request:
         """(what it finds, or None where there is too much for it; what there is to say of what was read)."""
         archives = any(part.is_archive for side in read.sides for part in side.parts)
         by_cluster = self.here is None or archives or read.remembered is not None
-        few = None if by_cluster else few_of(read.sides, read.verbs)
+        few = None if by_cluster else few_of(read.sides, most=self._few_bytes(read))
         if self.here is None or few is None:
             return None, read
         notes = require_readable(read.sides, few.num_bad, strict=self.strict)
         if self.workdir is not None:
             notes += (f"{self.workdir}: documents so few came to the driver, and nothing is kept of them",)
         return self.here(few.sides, few.columns, self.clock, called), replace(read, notes=(*read.notes, *notes))
+
+    def _few_bytes(self, read: FrameReading) -> int:
+        """What documents take at most that come to the driver; of pages, and where steps are to be kept, less."""
+        engine = read.verbs.engine
+        if self.workdir is not None or read.sides[-1].of_pages:  # one machine takes long to extract texts
+            return engine.decided_bytes
+        return engine.documents_bytes(read.verbs.session)
 
     def _run(self, read: FrameReading, keep: Keep, settings: dict[str, Any], *, listing: bool = False) -> SparkRun:
         before, method = read.remembered, self.method if read.remembered is None else read.remembered.method

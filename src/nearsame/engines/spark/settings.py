@@ -13,10 +13,14 @@ from nearsame.engines.space import num_bytes
 from nearsame.engines.spark.failures import cause_of, plainly
 from nearsame.engines.spark.start import SUBMITTED, require_spark
 from nearsame.errors import ConfigError
+from nearsame.machine import free_memory
 from nearsame.recipes.arguments import checked, require_number
 
 __all__ = ["Spark", "require_classic"]
 
+_ON_DRIVER = "128MB"
+_MOST_DOCUMENTS, _PART = 2 << 30, 8  # bytes; a part of the memory that is free: they and their features are there
+_DEPLOYED = "spark.submit.deployMode"
 _PATTERNS = "spark.sql.parser.quotedRegexColumnNames"
 _START = "SparkSession.builder.master(...).getOrCreate()"
 
@@ -34,7 +38,8 @@ class Spark:
             depend on it.
         driver_bytes: While all documents take at most so much, they come to the driver, and the flow of one machine
             does the work; while the keys and features of those that could be similar do, these are decided there. 0:
-            never. The answer does not depend on it.
+            never. None: 128 MB; of documents an eighth of the memory that is free on the driver, up to 2 GB, where the
+            driver has not been sent to the cluster. The answer does not depend on it.
         task_bytes: While what is undecided takes at most so much, one task decides it in order, on its disk where it
             must; 0: only after all rounds. The answer does not depend on it.
         partitions: Of what is read, made before anything else; None: as it comes.
@@ -48,14 +53,14 @@ class Spark:
 
     session: Any = None
     broadcast_bytes: int | str = "256MB"
-    driver_bytes: int | str = "128MB"
+    driver_bytes: int | str | None = None
     task_bytes: int | str = "1GB"
     partitions: int | None = None
     rounds: int = 20
 
     def __post_init__(self) -> None:
         for size in (self.broadcast_bytes, self.driver_bytes, self.task_bytes):
-            num_bytes(size)
+            num_bytes(_ON_DRIVER if size is None else size)
         if self.partitions is not None:
             require_number("partitions", self.partitions, 1)
         require_number("rounds", self.rounds, 0)
@@ -64,6 +69,18 @@ class Spark:
     def table_bytes(self) -> int:
         """The most that a table which all workers share may take."""
         return num_bytes(self.broadcast_bytes)
+
+    @property
+    def decided_bytes(self) -> int:
+        """The most that keys and features may take which come to the driver to be decided."""
+        return num_bytes(_ON_DRIVER if self.driver_bytes is None else self.driver_bytes)
+
+    def documents_bytes(self, session: Any) -> int:
+        """The most that all documents may take which come to the driver."""
+        sent = session.conf.get(_DEPLOYED, "client") == "cluster"  # into a container that may not tell its bounds
+        if self.driver_bytes is not None or sent:
+            return self.decided_bytes
+        return max(self.decided_bytes, min(_MOST_DOCUMENTS, free_memory() // _PART))
 
     def connected(self) -> Any:
         """The session; started if there is none.

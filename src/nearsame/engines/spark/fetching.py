@@ -1,0 +1,115 @@
+"""How what is more than a few rows comes to the driver: some partitions in a job, so that Java need not hold all of it.
+
+1. In one job (`toArrow`) Java holds what its tasks have given and nobody has fetched, and Spark refuses what takes more
+   than `spark.driver.maxResultSize`. So a job is of as many partitions as take a tenth of Java's memory.
+2. How large partitions are is asked before, by a query that reads what their sizes depend on. It sees the same ones as
+   long as nothing is shuffled: Spark may put what is shuffled together as it likes.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from nearsame.dataclass import dataclass
+from nearsame.engines.spark.confs import by_default, setting
+from nearsame.errors import SourceError
+
+__all__ = ["Fetching"]
+
+_OF_MEMORY, _OF_RESULTS = 10, 2  # parts of Java's memory, and of the largest result of a job
+_UNPACKED = 8  # times as large as a file may what is read of it be
+_LARGEST, _USUAL = "spark.driver.maxResultSize", "1g"
+_READ_AT_ONCE = "spark.sql.files.maxPartitionBytes"
+_PLANNED = {
+    "spark.sql.adaptive.enabled": "true",  # or the sums have as many tasks as the session has partitions of shuffles
+    "spark.sql.retainGroupColumns": "true",
+}
+_SHUFFLED = "AdaptiveSparkPlanExec"  # the top of such a plan
+
+
+@dataclass(frozen=True, eq=False)
+class Fetching:
+    """A frame that comes to the driver.
+
+    Attributes:
+        frame: the frame.
+        rows: its rows as messages of Arrow, in an RDD of Java's.
+        jobs: the numbers of the partitions that come together.
+        number: how many rows there are.
+    """
+
+    frame: Any
+    rows: Any
+    jobs: Sequence[Sequence[int]]
+    number: int
+
+    @classmethod
+    def of(cls, frame: Any, size: str, most: float) -> "Fetching | None":
+        """A frame that takes at most so many bytes; None where it takes more, or a partition too many for a job.
+
+        Args:
+            frame: What comes.
+            size: The bytes of a row, as an expression.
+            most: The bytes that all of them may take.
+        """
+        session, at_once = frame.sparkSession, _at_once(frame.sparkSession)
+        with setting(session, _PLANNED):
+            sized = frame.selectExpr("spark_partition_id() as part", f"{size} as size")
+            sized = sized.groupBy("part").agg({"size": "sum", "*": "count"}).toDF("part", "size", "number")
+            plan, _ = (each._jdf.queryExecution().executedPlan() for each in (frame, sized))  # noqa: SLF001  (no public word for a plan)
+        if plan.getClass().getSimpleName() == _SHUFFLED:
+            return None
+        with by_default(session, _READ_AT_ONCE, str(int(at_once) // _UNPACKED)):
+            known = sized.collect()
+            if sum(part.size for part in known) > most:
+                return None
+            rows = frame._jdf.toArrowBatchRdd().toJavaRDD()  # noqa: SLF001  (what `toArrow` is made of)
+            sizes = [0.0] * int(rows.getNumPartitions())
+        for part in known:
+            sizes[part.part] = float(part.size)
+        jobs = _together(sizes, at_once)
+        return None if jobs is None else cls(frame, rows, jobs, sum(part.number for part in known))
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """All of it; each job begins when it is asked for.
+
+        Raises:
+            SourceError: Other rows came than were counted.
+        """
+        from pyspark.serializers import NoOpSerializer
+        from pyspark.util import _load_from_socket
+
+        schema = self.frame.limit(0).toArrow().schema  # what messages are laid out by, with the session's settings
+        context, left = self.frame.sparkSession.sparkContext, self.number
+        for job in self.jobs:
+            served = context._jvm.PythonRDD.runJob(context._jsc.sc(), self.rows, list(job))  # noqa: SLF001  (as RDDs of Python's do)
+            for message in _load_from_socket(served, NoOpSerializer()):
+                batch = pa.ipc.read_record_batch(pa.py_buffer(message), schema)
+                left -= batch.num_rows
+                yield batch
+        if left:
+            message = f"the source changed: {self.number:,} rows were counted, and {self.number - left:,} came"
+            raise SourceError(message, hint="Give one that stays the same: persist it, or write it to files first.")
+
+
+def _at_once(session: Any) -> float:
+    """The bytes that one job may bring."""
+    context = session.sparkContext
+    result = int(context._jsc.sc().conf().getSizeAsBytes(_LARGEST, _USUAL))  # noqa: SLF001  (`conf.get` knows no sizes)
+    memory = int(context._jvm.java.lang.Runtime.getRuntime().maxMemory()) / _OF_MEMORY  # noqa: SLF001  (no public word)
+    return min(memory, result / _OF_RESULTS) if result else memory  # 0 is no limit
+
+
+def _together(sizes: Sequence[float], most: float) -> list[list[int]] | None:
+    """The numbers of things of these sizes in lists that take at most so much; None where one takes more."""
+    lists, left = list[list[int]](), -1.0
+    for number, size in enumerate(sizes):
+        if size > most:
+            return None
+        if size > left:
+            lists.append([])
+            left = most
+        lists[-1].append(number)
+        left -= size
+    return lists
