@@ -10,6 +10,7 @@ import pyspark.util
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pyspark.serializers import NoOpSerializer
 
 import nearsame as ns
 from nearsame.engines.spark import fetching, settings
@@ -260,8 +261,12 @@ def test_rows_that_are_lost_on_their_way_are_an_error(spark, tmp_path, monkeypat
     monkeypatch.setattr(few, "_ONE_JOB", 1000)
     monkeypatch.setattr(fetching, "_at_once", lambda _: 1e9)
     load = pyspark.util._load_from_socket
-    monkeypatch.setattr(pyspark.util, "_load_from_socket", lambda *asked: list(load(*asked))[:-1])
-    with pytest.raises(ns.SourceError, match="the source changed: 400 rows were counted, and 320 came"):
+
+    def loaded(served, how):
+        return list(load(served, how))[: -1 if isinstance(how, NoOpSerializer) else None]
+
+    monkeypatch.setattr(pyspark.util, "_load_from_socket", loaded)
+    with pytest.raises(ns.SourceError, match=r"the source changed: 400 rows were counted, and [123]\d\d came"):
         ns.dedup(source, engine=ns.Spark(spark), audit=False)
 
 
