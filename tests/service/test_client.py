@@ -1,5 +1,6 @@
 """The client of the service: as the index itself, by the same names, with the same answers and exceptions."""
 
+import http.client
 import json
 import os
 import re
@@ -7,6 +8,7 @@ import socket
 import subprocess
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -372,3 +374,37 @@ def test_what_is_sent_at_once_is_bounded_by_all_that_is_sent(both):
     index, client = both
     documents = [{"id": f"{n}", "text": "\x01" * 6000 + f" word{n}", "lang": "x" * 9000} for n in range(400)]
     assert [one.id for one in index.add(documents)] == [one.id for one in client.add(documents)]
+
+
+def test_threads_that_share_a_client_get_their_own_answers(both):
+    """Each waits for its turn at the connection."""
+    _, client = both
+
+    def work(number):
+        (added,) = client.add({"id": str(number), "text": f"{ROSE} {number}"})
+        return added.id, client.get(str(number)).id, str(number) in list(client.ids())
+
+    with ThreadPoolExecutor(6) as pool:
+        assert [(str(number), str(number), True) for number in range(60)] == list(pool.map(work, range(60)))
+    assert {str(number) for number in range(60)} == set(client.ids())
+
+
+@pytest.mark.parametrize("at", ["request", "getresponse", "read", "close"])
+def test_an_answer_that_somebody_did_not_wait_for_is_nobody_elses(both, monkeypatch, at):
+    """Whoever is interrupted, in a notebook, and goes on."""
+    _, client = both
+    client.add(SOURCE)
+    kind = http.client.HTTPConnection if at in ("request", "getresponse") else http.client.HTTPResponse
+    usual = getattr(kind, at)
+
+    def interrupted(*given, **settings):
+        monkeypatch.setattr(kind, at, usual)
+        if at == "request":
+            usual(*given, **settings)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(kind, at, interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        client.get("b")
+    assert ("c", "a/b \u00fc") == (client.get("c").id, client.get("a/b \u00fc").id)
+    assert ["a/b \u00fc", "b", "c"] == list(client.ids())

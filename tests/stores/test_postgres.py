@@ -574,3 +574,15 @@ def test_a_dump_of_the_schema_is_a_backup(postgres, postgres_url):
         assert ["a", "b", "c", "d"] == ids(store)
         with store.reading() as read:
             assert 4 == read.postings(int64s(1), 5).numbers.size
+
+
+def test_what_was_asked_while_nothing_was_there_is_planned_anew_when_there_is_much(postgres_url):
+    """A plan that the server makes once for all would read the whole of each table for each key."""
+    with ns.Index.create(postgres_url) as index:
+        for _ in range(12):
+            assert 0 == len(index.query("a text of some words"))
+        session = index._store._session
+        ((number, generic),) = session.run(
+            "SELECT count(*), sum(generic_plans) FROM pg_prepared_statements WHERE parameter_types <> '{}'"
+        )
+        assert (True, 0) == (number > 0, generic)

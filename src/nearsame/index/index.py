@@ -8,7 +8,7 @@
 
 import os
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, Unpack
@@ -37,6 +37,7 @@ from nearsame.recipes.choices import IndexMethodName, StoreKind
 from nearsame.recipes.methods import Method
 from nearsame.recipes.urls import CanonicalUrl
 from nearsame.sources.listed import require_texts
+from nearsame.stores.base import Writer
 
 __all__ = ["Index"]
 
@@ -45,7 +46,7 @@ Wanted = Method | CanonicalUrl | IndexMethodName  # of the methods, an index ref
 
 @checked
 class Index(Questions):
-    """An open index. It is used by one thread at a time, any thread; other processes may read, and write in turn.
+    """An open index. Threads that share it use it in turn; other processes may read, and write in turn.
 
     Example:
         >>> import tempfile
@@ -178,7 +179,8 @@ class Index(Questions):
 
     def close(self) -> None:
         """Let go of the index."""
-        self._store.close()
+        with self._turn() if self._store.owner.is_here() else nullcontext():
+            self._store.close()
 
     @contextmanager
     def transaction(self) -> Iterator[Self]:
@@ -189,9 +191,9 @@ class Index(Questions):
             >>> with Index.create(tempfile.mkdtemp() + "/seen.ns") as index, index.transaction():
             ...     added = index.add("one text"), index.add("another")
         """
-        if self._writer is not None:
-            raise ConfigError("a transaction within a transaction", hint="Leave the one before beginning another.")
         with self._writing(None) as writer:
+            if self._writer is not None:
+                raise ConfigError("a transaction within a transaction", hint="Leave the one before beginning another.")
             self._writer = writer
             try:
                 yield self
@@ -262,9 +264,12 @@ class Index(Questions):
         if self._read_only:
             raise ConfigError(f"{self._store.name} was opened read-only", hint="Open it without read_only.")
 
-    def _writing(self, keys: Any) -> Any:
+    @contextmanager
+    def _writing(self, keys: Any) -> Iterator[Writer]:
+        """A transaction, or that which this thread has begun."""
         self._require_writable()
-        return self._store.writing(keys) if self._writer is None else self._within()
+        with self._turn(), self._store.writing(keys) if self._writer is None else nullcontext(self._writer) as writer:
+            yield writer
 
 
 def _try_out(facets: Facets) -> None:

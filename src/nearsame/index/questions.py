@@ -7,7 +7,7 @@
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -232,7 +232,8 @@ class Questions:
         """Counts that are kept, not counted."""
         with self._reading() as reader:
             documents = reader.counts()["documents"]
-        size = self._store.size_bytes()
+        with self._turn():
+            size = self._store.size_bytes()
         return IndexStats(
             self._store.name,
             documents,
@@ -296,7 +297,8 @@ class Questions:
     ) -> list[tuple[int, dict[str, Any]]]:
         require_number("number", number, 0)
         require_number("limit", limit, 1)
-        last = self._store.settled() if settled else None  # before anything is read
+        with self._turn():
+            last = self._store.settled() if settled else None  # before anything is read
         with self._reading() as reader:
             start = number if after is None else self._rows(reader, [after])[0].number
             rows = reader.page(start, limit, text=True)
@@ -318,7 +320,8 @@ class Questions:
         if is_address(place):
             raise StoreError(f"{place} is a URL, and a backup is a local file", hint="Give a path.")
         require_apart(place, Path(os.path.realpath(place)), Inputs.index(self._store.name), folder=False)
-        self._store.backup(place, overwrite=overwrite)
+        with self._turn():
+            self._store.backup(place, overwrite=overwrite)
 
     def _queried(self, inputs: Sequence[Input], wanted: Wanting) -> list[Matches]:
         with self._reading() as reader:
@@ -355,13 +358,16 @@ class Questions:
             message = f"{self._store.name} stores {self._kind}, not texts"
             raise ConfigError(message, hint="Create an index with store=text.")
 
-    def _reading(self) -> Any:
-        return self._store.reading() if self._writer is None else self._within()
+    @contextmanager
+    def _reading(self) -> Iterator[Reader]:
+        """A snapshot, or the transaction that this thread has begun."""
+        with self._turn(), self._store.reading() if self._writer is None else nullcontext(self._writer) as reader:
+            yield reader
 
-    def _within(self) -> Any:
-        """The transaction that has begun."""
-        self._store.owner.require(self._store.name)
-        return nullcontext(self._writer)
+    def _turn(self) -> AbstractContextManager[None]:
+        """This thread's turn: what another one has begun is ended first."""
+        self._store.owner.require(self._store.name)  # whose turn it was where this process was forked is of no meaning
+        return self._store.turns.taken()
 
 
 def named(reader: Reader, ids: Sequence[str], *, text: bool = False) -> dict[str, Row]:

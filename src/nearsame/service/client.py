@@ -49,7 +49,7 @@ _Kind = TypeVar("_Kind")
 
 @checked
 class Client:
-    """The index of a service. It is used by one thread at a time; `skipped` has what of a source could not be read.
+    """The index of a service. Threads that share it use it in turn; `skipped` has what of a source could not be read.
 
     Args:
         url: Where the service is, as in http://127.0.0.1:8800.

@@ -3,6 +3,7 @@
 1. Nothing but the standard library: whoever asks a service needs nothing of what runs one.
 2. Who is too busy is asked again until the time is over: such an answer says that nothing was written.
 3. A question whose connection broke is asked once more. A change is not: it may have been made.
+4. Threads that share a connection have it in turn, and whoever is interrupted hangs up.
 """
 
 import http.client
@@ -20,6 +21,7 @@ import orjson
 from nearsame import errors
 from nearsame.errors import ConfigError, InterruptedChangeError, NearSameError, StoreBusyError, StoreError
 from nearsame.recipes.arguments import shown
+from nearsame.turns import Turns
 
 __all__ = ["Wire", "dumped", "in_query", "loaded"]
 
@@ -47,6 +49,7 @@ class Wire:
         self._headers = {"Accept": "application/json"} | ({"Authorization": f"Bearer {token}"} if token else {})
         self._last_used = time.monotonic()
         self._pid = os.getpid()
+        self._turns = Turns(self.url, self._seconds)
 
     def ask(self, method: str, path: str, body: Any = None, *, again: bool = True) -> Any:
         """The answer to a request, as JSON.
@@ -60,14 +63,15 @@ class Wire:
         Raises:
             NearSameError: It is refused, or the service cannot be reached.
         """
-        deadline = time.monotonic() + self._seconds
-        while True:
-            with closing(self._sent(method, path, body, again=again)) as answer:
-                content = self._read(answer)
-            if answer.status // 100 == 2:
-                with self.understood():
-                    return _object(loaded(content))
-            self._wait(answer, content, deadline)
+        with self._alone():
+            deadline = time.monotonic() + self._seconds
+            while True:
+                with closing(self._sent(method, path, body, again=again)) as answer:
+                    content = self._read(answer)
+                if answer.status // 100 == 2:
+                    with self.understood():
+                        return _object(loaded(content))
+                self._wait(answer, content, deadline)
 
     def lines(self, path: str) -> Iterator[bytes]:
         """The lines of an answer, as they come.
@@ -75,24 +79,40 @@ class Wire:
         Raises:
             NearSameError: It is refused, the service cannot be reached, or the answer ends before its end.
         """
-        deadline = time.monotonic() + self._seconds
-        answer = self._sent("GET", path, None, again=True)
-        while answer.status >= 400:
-            with closing(answer):
-                content = self._read(answer)
-            self._wait(answer, content, deadline)
+        with self._alone():
+            deadline = time.monotonic() + self._seconds
             answer = self._sent("GET", path, None, again=True)
-        with closing(answer):
-            if answer.status != 200 or answer.headers.get_content_type() != _LINES:
-                self.close()
-                raise self._another()
+            while answer.status >= 400:
+                with closing(answer):
+                    content = self._read(answer)
+                self._wait(answer, content, deadline)
+                answer = self._sent("GET", path, None, again=True)
+            with closing(answer):
+                if answer.status != 200 or answer.headers.get_content_type() != _LINES:
+                    self.close()
+                    raise self._another()
+                try:
+                    yield from _lines(answer)
+                except (http.client.HTTPException, OSError) as error:
+                    raise self._unreachable(error) from None
+                finally:
+                    if not answer.isclosed():
+                        self.close()  # what was not read would be taken for the next answer
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """This thread's turn; what an interrupt leaves of an answer would be taken for the next one."""
+        if self._pid != os.getpid():  # the connection is another process's, and so are its answers
+            self.close()
+            self._pid, self._turns = os.getpid(), Turns(self.url, self._seconds)
+        with self._turns.taken():
             try:
-                yield from _lines(answer)
-            except (http.client.HTTPException, OSError) as error:
-                raise self._unreachable(error) from None
-            finally:
-                if not answer.isclosed():
-                    self.close()  # what was not read would be taken for the next answer
+                yield
+            except NearSameError:
+                raise
+            except BaseException:
+                self.close()
+                raise
 
     def _wait(self, answer: http.client.HTTPResponse, content: bytes, deadline: float) -> None:
         """Wait as long as a busy service says; a problem of another kind, or at the end of all patience, is raised."""
@@ -126,10 +146,8 @@ class Wire:
         return StoreError(message, hint="Check the address: a proxy, or another server, may stand there.")
 
     def _sent(self, method: str, path: str, body: Any, *, again: bool) -> http.client.HTTPResponse:
-        is_forked = self._pid != os.getpid()  # then the connection is another process's, and so are its answers
-        if is_forked or time.monotonic() - self._last_used > _IDLE_SECONDS or self._is_closed_there():
+        if time.monotonic() - self._last_used > _IDLE_SECONDS or self._is_closed_there():
             self.close()
-        self._pid = os.getpid()
         is_new = self._connection.sock is None
         headers = self._headers if body is None else {**self._headers, "Content-Type": "application/json"}
         try:

@@ -18,6 +18,7 @@ from nearsame.named import NamedTuple
 
 if TYPE_CHECKING:  # most runs have no index
     from nearsame.stores.forks import Owner
+    from nearsame.turns import Turns
 
 __all__ = ["FORMAT", "Hits", "Reader", "Row", "Store", "Writer"]
 
@@ -134,6 +135,10 @@ class Store(Protocol):
     @property
     def owner(self) -> "Owner":
         """The process that it is open in, and nobody else's."""
+
+    @property
+    def turns(self) -> "Turns":
+        """Whose turn it is of its threads."""
 
     @property
     def settings(self) -> Mapping[str, str]:

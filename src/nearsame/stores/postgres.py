@@ -24,6 +24,7 @@ from nearsame.stores.checksums import require_settings, sealed
 from nearsame.stores.forks import Owner
 from nearsame.stores.postgres_rows import INDEXES, MADE, MAKE, RESERVE, TABLES, Transaction, settled_number
 from nearsame.stores.postgres_session import UTF8, Address, Session, Statement
+from nearsame.turns import Turns
 
 __all__ = ["Postgres"]
 
@@ -115,6 +116,11 @@ class Postgres:
     def owner(self) -> Owner:
         """The process that it is open in."""
         return self._session.owner
+
+    @property
+    def turns(self) -> Turns:
+        """Whose turn it is of its threads."""
+        return self._session.turns
 
     @property
     def name(self) -> str:

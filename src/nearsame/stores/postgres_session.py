@@ -29,6 +29,7 @@ from nearsame.errors import (
     StoreError,
 )
 from nearsame.stores.forks import Owner
+from nearsame.turns import Turns
 
 if TYPE_CHECKING:
     import psycopg
@@ -46,6 +47,7 @@ _SETTINGS = {
     "tcp_keepalives_interval": "10",
     "tcp_keepalives_count": "3",
     "client_min_messages": "warning",
+    "plan_cache_mode": "force_custom_plan",  # a plan that was made for an empty table is kept as long as the connection
     "standard_conforming_strings": "on",  # by these the driver writes what is sent as text
     "array_nulls": "on",
 }
@@ -134,7 +136,7 @@ class Session:
         self.address = address
         self.inside = False
         self._timeout_seconds = timeout_seconds
-        self.owner = Owner()
+        self.owner, self.turns = Owner(), Turns(address.shown, timeout_seconds)
         self._driver = _driver()
         self._connection: psycopg.Connection[tuple[Any, ...]] | None = None
 

@@ -37,6 +37,7 @@ from nearsame.stores.sqlite_files import (
 )
 from nearsame.stores.sqlite_mishaps import code_of, mishaps, moved, told
 from nearsame.stores.sqlite_rows import MAKE, Transaction
+from nearsame.turns import Turns
 
 __all__ = ["Sqlite"]
 
@@ -62,7 +63,7 @@ class Sqlite:
         self._beside: Beside | None = None  # where a new one is, until it is published
         self._file = file_at(path)
         self.settings = settings
-        self.owner = Owner()
+        self.owner, self.turns = Owner(), Turns(str(place), timeout_seconds)
         self._thread = 0  # that began a transaction last
 
     @classmethod
