@@ -330,7 +330,8 @@ def test_a_page_that_comes_twice_is_kept_once() -> None:
     crawler.get_spider_middleware = lambda _: middleware  # type: ignore[method-assign]  # it has no engine
     pipeline.open_spider()
     page = HtmlResponse("http://a/", request=Request("http://a/"), body=b"<p>one two three four five six seven</p>")
-    visits = [list(middleware.process_spider_output(page, [{"url": "http://a/"}, Request("http://b/")])) for _ in "12"]
+    given = ([{"url": "http://a/"}, Request("http://b/")] for _ in "12")
+    visits = [scheduled(crawler, middleware.process_spider_output(page, each)) for each in given]
     assert [2, 1] == [len(given) for given in visits]
     assert visits[0][0] == pipeline.process_item(visits[0][0])
     crawler.signals.send_catch_log(signals.item_scraped, item=visits[0][0], response=page, spider=None)
@@ -468,6 +469,15 @@ def test_items_without_a_page_are_judged_by_what_came_out() -> None:
     assert nameless[2] == pipeline.process_item(nameless[2])
 
 
+def scheduled(crawler: Any, given: Any) -> list[Any]:
+    """What comes out, and has come through all other middlewares."""
+    passed = list(given)
+    for thing in passed:
+        if isinstance(thing, Request):
+            crawler.signals.send_catch_log(signals.request_scheduled, request=thing, spider=None)
+    return passed
+
+
 def test_what_is_asked_not_to_be_judged_is_not() -> None:
     """Pages by their request's meta, and links on near-duplicates by theirs."""
     crawler = get_crawler()
@@ -475,7 +485,7 @@ def test_what_is_asked_not_to_be_judged_is_not() -> None:
     page = HtmlResponse("http://a/", request=Request("http://a/"), body=b"<p>one two three four five six seven</p>")
     link, followed = Request("http://b/"), Request("http://c/", meta={"dont_deduplicate": True})
     for expected in ([link, followed], [followed]):
-        assert expected == list(middleware.process_spider_output(page, [link, followed]))
+        assert expected == scheduled(crawler, middleware.process_spider_output(page, [link, followed]))
     page.meta["dont_deduplicate"] = True
     assert [link] == list(middleware.process_spider_output(page, [link]))
     image = Response("http://a/rose.png", request=Request("http://a/rose.png"))
@@ -489,7 +499,7 @@ def test_short_pages_are_not_judged() -> None:
     for text, expected in (("one two three four five", 2), ("one two three four five six", 1), ("彼は魚を食べた", 1)):
         body = f'<meta charset="utf-8"><p>{text}</p>'.encode()
         pages = [HtmlResponse(f"http://{n}/", request=Request(f"http://{n}/"), body=body) for n in "ab"]
-        visits = [list(middleware.process_spider_output(page, [Request("http://b/x")])) for page in pages]
+        visits = [scheduled(crawler, middleware.process_spider_output(page, [Request("http://b/x")])) for page in pages]
         assert expected == sum(map(len, visits))
 
 
@@ -508,6 +518,38 @@ def test_links_of_near_duplicates_come_later_and_carry_plain_values() -> None:
     link = Request("http://a/9", meta=other.meta)
     assert [link] == list(middleware.process_spider_output(other, [link]))
     assert (0, {}) == (link.priority, link.meta)
+
+
+def near_duplicates(number: int) -> list[HtmlResponse]:
+    """Pages with one text."""
+    body = b"<p>one two three four five six seven</p>"
+    return [HtmlResponse(f"http://a/{n}", request=Request(f"http://a/{n}"), body=body) for n in range(number)]
+
+
+def test_a_link_that_another_middleware_has_dropped_is_not_given() -> None:
+    """As one too deep is: it is tried where a near-duplicate gives it."""
+    crawler = get_crawler()
+    middleware = NearDuplicateLinksMiddleware.from_crawler(crawler)
+    dropped, passed = Request("http://b/dropped"), Request("http://b/passed")
+    first, second, third = near_duplicates(3)
+    assert [dropped, passed] == list(middleware.process_spider_output(first, [dropped, passed]))
+    scheduled(crawler, [passed])
+    again = [Request(dropped.url), Request(passed.url)]
+    assert again[:1] == scheduled(crawler, middleware.process_spider_output(second, again))
+    assert [] == list(middleware.process_spider_output(third, again))
+
+
+def test_a_page_that_is_to_be_asked_for_again_is() -> None:
+    """One that asks to wait, or to log in, resembles all that do so; what Scrapy's own filter passes is tried."""
+    crawler = get_crawler(settings_dict={"NEARSAME_FOLLOW": 2})
+    middleware = NearDuplicateLinksMiddleware.from_crawler(crawler)
+    first, *others = near_duplicates(5)
+    told = []
+    for page in (first, *others):
+        scheduled(crawler, [page.request])
+        again = Request(page.url, dont_filter=True)
+        told.append(scheduled(crawler, middleware.process_spider_output(page, [Request(page.url), again])))
+    assert [[False, True], *[[True]] * 4] == [[link.dont_filter for link in links] for links in told]
 
 
 def kept_paths(*crawls: Crawl) -> list[str]:

@@ -1,12 +1,15 @@
 """The links that pages give: which of them are followed, and what share of them is lost.
 
 1. A link is lost if only near-duplicates gave it and none of them had it followed; that is what a crawl may miss.
-2. What a request carries is plain values, since a job that is stopped keeps its requests on disk.
+2. A link is given once Scrapy has it among those to be fetched: other middlewares may drop it, at a depth or for what
+   it is called, and nobody would fetch it then. What is given twice is left to Scrapy's filter, which `dont_filter`
+   passes: a page that is to be asked for again has come.
+3. What a request carries is plain values, since a job that is stopped keeps its requests on disk.
 """
 
 import logging
 
-from scrapy import Request
+from scrapy import Request, signals
 from scrapy.crawler import Crawler
 from scrapy.http import Response
 
@@ -58,6 +61,11 @@ class GivenLinks:
         self._given: set[bytes] = set()
         self._dropped: set[bytes] = set()
         self._said: set[tuple[str, ...]] = set()
+        crawler.signals.connect(self.scheduled, signals.request_scheduled)
+
+    def scheduled(self, request: Request) -> None:
+        """A request has passed all middlewares."""
+        self._given.add(self._fingerprint(request))
 
     def arrived(self, page: Page) -> None:
         """A page has come: what does that say of the link that led to it?"""
@@ -75,13 +83,12 @@ class GivenLinks:
         link.meta.pop(_DOUBTFUL, None)  # inherited, where a callback gives meta=response.meta
         name = self._fingerprint(link)
         if page.is_doubtful:
-            if name in self._given:
+            if name in self._given and not link.dont_filter:
                 return False
             if not self._budget.allows(link.url):
                 self._drop(link, name)
                 return False
             self._doubt(link, page.response)
-        self._given.add(name)
         return True
 
     def close(self) -> None:
