@@ -48,7 +48,10 @@ def test_a_run_ended_while_writing_leaves_nothing(number, status, slow_to_write,
     assert [] == list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(
+    ("number", "status"),
+    [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGXCPU, 152)],
+)
 def test_a_run_ended_while_reading_leaves_nothing(number, status, tmp_path):
     """Neither a folder nor a traceback."""
     (tmp_path / "temporary").mkdir()
@@ -194,3 +197,15 @@ def test_copies_of_several_files_end_at_their_next_write(tmp_path, monkeypatch):
         found.write(tmp_path / "out")
     assert len(written) < 1_000_000
     assert ["in"] == [path.name for path in tmp_path.iterdir()]
+
+
+def test_a_run_that_is_to_outlive_its_terminal_does(tmp_path):
+    """As by nohup."""
+    command = ["nohup", NEARSAME, "dedup", "-", "-o", tmp_path / "clean"]
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE, env=environment) as run_:
+        assert eventually(lambda: any(tmp_path.glob("nearsame-*")))
+        run_.send_signal(signal.SIGHUP)
+        run_.communicate(b'{"text": "a rose is a rose"}\n', timeout=PATIENCE)
+    assert 0 == run_.returncode
+    assert (tmp_path / "clean/stats.json").exists()

@@ -6,7 +6,7 @@ import io
 import json
 import os
 import shutil
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from types import SimpleNamespace
 
 import pyarrow as pa
@@ -424,6 +424,20 @@ def test_an_address_that_leads_nowhere_is_told_in_a_sentence(spark, address, sai
     with pytest.raises(ns.NearSameError, match=said) as caught:
         found.write(address)
     assert hint in caught.value.hint
+
+
+def test_dates_of_another_calendar_are_written_as_they_are(spark, tmp_path, setting):
+    """Which Spark refuses by itself; who has asked it to is told by which setting."""
+    days = [date(1500, 1, 1), date(2024, 1, 1)]
+    table = pa.table({"text": ["a b c", "d e f"], "day": days})
+    found = ns.dedup(table, keep="oldest:day", engine=ns.Spark(spark))
+    found.write(tmp_path / "clean")
+    assert set(days) == set(pq.read_table(tmp_path / "clean/kept").column("day").to_pylist())
+    setting("spark.sql.parquet.datetimeRebaseModeInWrite", "EXCEPTION")
+    with pytest.raises(ns.EngineError, match=r"may get a different result .*: ") as caught:
+        found.write(tmp_path / "other")
+    assert "datetimeRebaseModeInWrite" in caught.value.hint
+    assert not (tmp_path / "other").exists()
 
 
 def test_times_are_written_as_others_read_them(spark, tmp_path, setting):

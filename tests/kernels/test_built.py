@@ -277,3 +277,21 @@ def _kernel_names(module):
                 yield f"{node.module}.{each.name}"
         elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in modules:
             yield f"{modules[node.value.id]}.{node.attr}"
+
+
+def test_what_the_checkout_has_built_is_built_once(folder, tmp_path, monkeypatch):
+    """Into a wheel goes the library that is there, if it is whole and of these sources."""
+    level, compiled = building.best_level(), []
+    monkeypatch.setattr(_built, "FOLDER", folder)
+    monkeypatch.setattr(building, "SIGNATURES", tmp_path / "signatures.txt")
+    shutil.copy(folder / "signatures.txt", tmp_path / "signatures.txt")
+    monkeypatch.setattr(building, "_compiled", lambda *_: compiled.append(1) or (b"code", {}))
+    building.build([level], tmp_path / "wheel", building.SIGNATURES)
+    contents = json.loads((tmp_path / "wheel" / _built.CONTENTS).read_bytes())
+    assert json.loads((folder / _built.CONTENTS).read_bytes()) == contents
+    assert [] == compiled
+    damaged = shutil.copytree(folder, tmp_path / "damaged")
+    (damaged / contents["levels"][level]["file"]).write_bytes(b"other")
+    monkeypatch.setattr(_built, "FOLDER", damaged)
+    building.build([level], tmp_path / "wheel", building.SIGNATURES)
+    assert [1] == compiled

@@ -147,6 +147,10 @@ def _say(message: str, hint: str) -> None:
         click.echo(f"hint: {printable(' '.join(hint.split()))}", err=True)
 
 
+# What ends a process from outside, where there is such a thing: a terminal that closes, a bound on its time.
+_ENDINGS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP", "SIGXCPU") if hasattr(signal, name)]
+
+
 def _terminate(number: int, _: Any) -> None:
     """End as after Ctrl-C: what is half written is taken away."""
     sys.exit(128 + number)
@@ -223,7 +227,9 @@ def main() -> NoReturn:
     """What the `nearsame` command runs."""
     _open_closed()
     _tell_if_possible()
-    signal.signal(signal.SIGTERM, _terminate)
+    for ending in _ENDINGS:
+        if signal.getsignal(ending) == signal.SIG_DFL:  # by nohup one is ignored
+            signal.signal(ending, _terminate)
     sys.meta_path.insert(0, _WithoutPandas())
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # is read when NumPy is imported
     gc.set_threshold(200_000)  # imports leave objects, not garbage: looking for it took a tenth of a small run

@@ -52,8 +52,8 @@ _ONE_JOB = 128 << 20  # bytes that come at once
 _SMALL = _ONE_JOB // 4  # of files, which may be packed: these are likely to fit
 _SIZES = {  # by the types of contents
     "string": "octet_length(text)",
-    "array<string>": "octet_length(array_join(items, ' '))",
-    "array<bigint>": "8 * size(items)",
+    "array<string>": "octet_length(array_join(items, ' ')) + 8 * size(items)",
+    "array<bigint>": "32 * size(items)",  # they are spelt as texts on their way
     "array<double>": "8 * size(vector)",
 }
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from nearsame.engines.spark.appearing import appearing, mended
-from nearsame.engines.spark.confs import by_default
+from nearsame.engines.spark.confs import times_as_they_are
 from nearsame.engines.spark.failures import plainly
 from nearsame.engines.spark.places import HadoopPlace, as_pattern, matches, place_at, places_of, target_at
 from nearsame.errors import OutputError
@@ -26,7 +26,6 @@ __all__ = ["MADE", "STATS", "check_target", "format_of", "require_apart", "write
 # Spark's own _SUCCESS is in the folders of others, too, and can be switched off.
 STATS, MADE = "stats.json", "_call.json"
 _WRITTEN = ("", "kept", "kept/part-0.zstd.parquet", "part-0.parquet", "part-0.json", "part-0.csv")  # as patterns see it
-_TIMES = ("spark.sql.parquet.outputTimestampType", "TIMESTAMP_MICROS")  # which others read with their years and zone
 _FORMATS = {".parquet": "parquet", ".jsonl": "json", ".csv": "csv"}
 # Spark's own takes white space off both ends of what it writes.
 _AS_IT_IS = {"header": True, "escape": '"', "ignoreLeadingWhiteSpace": False, "ignoreTrailingWhiteSpace": False}
@@ -127,7 +126,7 @@ def write_folder(
     `kept` is the first of the frames as it was written. Whether the folder may be written was checked before.
     """
     with plainly(), appearing(place_at(session, target), STATS) as home:
-        with by_default(session, *_TIMES):
+        with times_as_they_are(session):
             for name, frame in frames.items():
                 frame.write.parquet(home.inside(name).address, compression="zstd")
         written = session.read.parquet(as_pattern(home.inside(next(iter(frames))).address))
@@ -138,6 +137,6 @@ def write_frame(session: Any, target: str | Path, frame: Any, record: Mapping[st
     """Write a frame as a folder of parts in the format that its name ends with, and how it was made."""
     kind = format_of(target)
     with plainly(), appearing(place_at(session, target), MADE) as home:
-        with by_default(session, *_TIMES):
+        with times_as_they_are(session):
             frame.write.format(kind).options(**_AS_IT_IS if kind == "csv" else {}).save(home.address)
         home.inside(MADE).write_text(json.dumps(record, indent=2, ensure_ascii=False, default=str) + "\n")

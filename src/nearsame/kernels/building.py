@@ -62,7 +62,9 @@ def build(levels: Sequence[str], folder: Path, signatures: Path = SIGNATURES, pr
     kernels: list[dict[str, Any]] = []
     for level in sorted(levels, key=list(LEVELS).index):
         start = time.monotonic()
-        code, entries = _compiled(level, lines, processes or num_processors())
+        other = signatures == SIGNATURES and folder.resolve() != _built.FOLDER.resolve()
+        known = _known(level, sources) if other else None
+        code, entries = known or _compiled(level, lines, processes or num_processors())
         file = f"{level}-{_built.digest(code)[:8]}.so"
         _write(folder / file, code)
         kernels.append(entries)
@@ -76,6 +78,18 @@ def build(levels: Sequence[str], folder: Path, signatures: Path = SIGNATURES, pr
     contents = {"sources": sources, "levels": made, "kernels": kernels[0]}
     _write(folder / _built.CONTENTS, json.dumps(contents).encode("ascii"))
     _remove_others(folder, {each["file"] for each in made.values()})
+
+
+def _known(level: str, sources: str) -> tuple[bytes, dict[str, Any]] | None:
+    """The library of this level that the checkout has, if it was built from these sources."""
+    try:
+        contents = json.loads((_built.FOLDER / _built.CONTENTS).read_bytes())
+        file = contents["levels"][level]["file"]
+        code = (_built.FOLDER / file).read_bytes()
+    except (OSError, ValueError, LookupError, TypeError):
+        return None
+    whole = contents.get("sources") == sources and file == f"{level}-{_built.digest(code)[:8]}.so"
+    return (code, contents["kernels"]) if whole else None
 
 
 def _compiled(level: str, lines: Iterable[str], processes: int) -> tuple[bytes, dict[str, Any]]:

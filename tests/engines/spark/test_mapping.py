@@ -11,7 +11,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+import nearsame as ns
 from nearsame import schemas
+from nearsame.engines.spark import mapping
 from nearsame.engines.spark.mapping import map_batches
 from nearsame.engines.spark.settings import Spark
 from nearsame.engines.spark.verbs import Verbs
@@ -164,3 +166,13 @@ def test_stages_of_a_map_are_let_go_of(spark, keeps):
     assert gone() is None
     assert kept is None or kept.count() == 1
     verbs.release()
+
+
+def test_workers_of_another_version_are_an_error(spark, monkeypatch):
+    """They would make other features, and nobody would see it."""
+    monkeypatch.setattr(mapping, "__version__", "0.0.7")
+    with pytest.raises(
+        ns.EngineError, match=rf"workers have nearsame {ns.__version__} \(.*\), and the driver 0\.0\.7"
+    ) as caught:
+        ns.dedup(["a rose", "a rose"], engine=ns.Spark(spark, driver_bytes=0))
+    assert "PYSPARK_PYTHON" in caught.value.hint

@@ -2,12 +2,17 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from threading import Lock
 from typing import Any
 
-__all__ = ["by_default", "setting"]
+__all__ = ["by_default", "setting", "times_as_they_are"]
 
+_TIMES = {  # which others read with their years and zone
+    "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
+    "spark.sql.parquet.datetimeRebaseModeInWrite": "CORRECTED",  # else a date before 1582 cannot be written at all
+    "spark.sql.parquet.int96RebaseModeInWrite": "CORRECTED",
+}
 _ONE_AT_A_TIME = Lock()
 _SHARED = Counter[tuple[int, str]]()  # blocks that have a setting of a session by default
 
@@ -43,3 +48,12 @@ def by_default(session: Any, name: str, value: str) -> Iterator[None]:
             _SHARED[key] -= shares
             if shares and not _SHARED[key]:
                 session.conf.unset(name)
+
+
+@contextmanager
+def times_as_they_are(session: Any) -> Iterator[None]:
+    """In the block times and dates are written to Parquet as others read them, unless somebody has set otherwise."""
+    with ExitStack() as stack:
+        for name, value in _TIMES.items():
+            stack.enter_context(by_default(session, name, value))
+        yield

@@ -60,6 +60,18 @@ _HINTS = (  # by what is said somewhere
         "Give spark.local.dir a disk with room, four bytes for each byte of text; or what is written, if that is full.",
     ),
     (
+        ("RuntimeError: workers have nearsame ",),
+        "Install the driver's version there; PYSPARK_PYTHON, where the session starts, says which Python workers run.",
+    ),
+    (
+        (".zip/nearsame/",),
+        "It cannot run from a zip (--py-files): install it on all nodes, or send an environment with --archives.",
+    ),
+    (
+        ("WRITE_ANCIENT_DATETIME", "READ_ANCIENT_DATETIME"),
+        "A date is before 1582, or a time before 1900: set spark.sql.parquet.datetimeRebaseModeInWrite to CORRECTED.",
+    ),
+    (
         ("even though it's read-locked",),
         "What Spark kept on its disks is gone: call release() of the result, and ask again.",
     ),
@@ -255,6 +267,8 @@ def first_line(text: str) -> str:
     'RuntimeException: it is cut.'
     """
     lines = [line.strip() for line in text.splitlines() if line.strip()]
+    if lines and lines[0].endswith(":"):
+        lines[0] = " ".join(lines[:2])
     return re.sub(r"\s*SQLSTATE: \w+$", "", plain(lines[0])) if lines else ""
 
 

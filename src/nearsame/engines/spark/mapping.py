@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from nearsame import arrow, computing
+from nearsame._version import __version__
 from nearsame.dataclass import dataclass
 from nearsame.engines.spark.workers import settle
 
@@ -89,10 +90,15 @@ def map_batches(frame: Any, work: Callable[[Batches], Batches], schema: pa.Schem
 
 
 def _shipped(context: Any, work: Callable[[Batches], Batches]) -> Callable[[Batches], Batches]:
-    """The work as a task carries it."""
-    carried = _carried(context, work)
+    """The work as a task carries it: it names what is to be found there, which must be of the same version."""
+    carried, ours = _carried(context, work), __version__
 
     def run(batches: Batches) -> Batches:
+        from nearsame import _version
+
+        if _version.__version__ != ours:
+            message = f"workers have nearsame {_version.__version__} ({_version.__file__}), and the driver {ours}"
+            raise RuntimeError(message)
         yield from map(narrowed, carried.value(map(widened, batches)))
         settle()
 

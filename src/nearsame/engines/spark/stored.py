@@ -16,6 +16,7 @@ from typing import Any
 from nearsame.dataclass import dataclass
 from nearsame.engines.checkpoints import require_same
 from nearsame.engines.spark.appearing import appearing, is_left_over, left_over, unseen
+from nearsame.engines.spark.confs import times_as_they_are
 from nearsame.engines.spark.interrupting import is_interrupting
 from nearsame.engines.spark.places import HadoopPlace, as_pattern
 from nearsame.errors import OutputError, WorkdirError
@@ -73,7 +74,8 @@ class Stored:
             return found
         place = self.place.inside(step)
         with appearing(place, _FINISHED) as home:
-            frame.write.parquet(home.address, compression="zstd")
+            with times_as_they_are(self.place.session):
+                frame.write.parquet(home.address, compression="zstd")
             rows = self.place.session.read.parquet(as_pattern(home.address)).count()
             home.inside(_FINISHED).write_text(json.dumps({"rows": rows}))
         found = self.found(step)
