@@ -285,6 +285,9 @@ def test_an_index_is_made_complete_or_not_at_all(tmp_path, source):
     assert 0 == run("index", "create", where, "--from", source).exit_code
     assert "exists" in error_of("index", "create", where)
     assert "--overwrite" in run("index", "create", where).stderr
+    with ns.Index.open(where) as index, index.transaction():
+        index.add("what is being added")
+        assert "gave up after 0.1 s" in run("index", "create", where, "--overwrite", "--wait", "0.1").stderr
     assert 0 == run("index", "create", where, "--overwrite").exit_code
     assert 0 == json.loads(run("index", "stats", where, "--json").stdout)["documents"]
     assert [] == leftovers(tmp_path)

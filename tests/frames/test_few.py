@@ -255,6 +255,14 @@ def test_what_is_shuffled_comes_in_one_job_or_not_at_all(spark, tmp_path, monkey
     assert "cluster" == _room(ns.dedup(frame, engine=ns.Spark(spark), audit=False))
 
 
+def test_of_much_that_is_read_nothing_may_be_left(spark, tmp_path, monkeypatch):
+    """Files are large, and no row is chosen."""
+    source, _ = _crawl(tmp_path, 100)
+    monkeypatch.setattr(few, "_SMALL", 0)
+    found = ns.dedup(spark.read.parquet(source).filter("id = 'nobody'"), engine=ns.Spark(spark))
+    assert (0, 0, "driver") == (found.stats.documents, found.kept().count(), _room(found))
+
+
 def test_rows_that_are_lost_on_their_way_are_an_error(spark, tmp_path, monkeypatch):
     """What comes through a socket ends where the socket does."""
     source, _ = _crawl(tmp_path)

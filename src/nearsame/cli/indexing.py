@@ -54,7 +54,7 @@ _SHOWN_SKIPS = 5
     options.overwriting("INDEX,", "when the new one is complete."),
     options.in_json("Statistics"),
 )
-@options.section("Running", options.MEMORY, options.QUIET)
+@options.section("Running", options.MEMORY, indexoptions.WAIT, options.QUIET)
 @options.running_plainly
 @click.pass_context
 def create(ctx: click.Context, /, where: str, **given: Any) -> int:
@@ -72,7 +72,7 @@ def create(ctx: click.Context, /, where: str, **given: Any) -> int:
 
     methods = indexoptions.methods_of(ctx.command, given)
     chosen = {"store": given["store"], "overwrite": given["overwrite"], **indexoptions.given_columns(given)}
-    chosen |= {"keep_columns": given["keep_columns"], "memory": given["memory"]}
+    chosen |= {"keep_columns": given["keep_columns"], "memory": given["memory"], "timeout_seconds": given["wait"]}
     with (
         console.watched(quiet=given["quiet"]) as progress,
         Index.create(where, method=methods, source=given["sources"] or None, progress=progress, **chosen) as index,

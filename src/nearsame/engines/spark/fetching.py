@@ -81,6 +81,7 @@ class Fetching:
         from pyspark.util import _load_from_socket
 
         schema = self.frame.limit(0).toArrow().schema  # what messages are laid out by, with the session's settings
+        yield pa.RecordBatch.from_pylist([], schema)  # there may be no rows
         context, left = self.frame.sparkSession.sparkContext, self.number
         for job in self.jobs:
             served = context._jvm.PythonRDD.runJob(context._jsc.sc(), self.rows, list(job))  # noqa: SLF001  (as RDDs of Python's do)
