@@ -87,6 +87,7 @@ def told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]
             {"a/b/memory.max": "8", "a/b/memory.current": "1", "a/memory.max": "9", "a/memory.current": "5"},
             4,
         ),
+        ("0::/caf\xe9\n", {"memory.max": "1000", "memory.current": "300"}, 700),
         ("0::/../../the/host's/name\n", {"memory.max": "1000", "memory.current": "300"}, 700),
         (
             "0::/\n",

@@ -82,7 +82,7 @@ def _groups(controller: str) -> Iterator[tuple[Path, int]]:
 def _text(path: Path) -> str:
     """What a file of the system says; nothing where it cannot be read."""
     try:
-        return path.read_text(encoding="ascii").strip()
+        return os.fsdecode(path.read_bytes()).strip()  # names of groups are paths
     except (OSError, ValueError):
         return ""
 

@@ -1,6 +1,7 @@
 """Threads that share what only one of them may use at a time: an open index, or a connection to a service.
 
-A thread that has its turn may take it again, within a transaction as well; others wait for its end.
+A thread that has its turn may take it again, within a transaction as well; others wait for its end. What is pickled is
+nobody's turn where it is read again.
 """
 
 import threading
@@ -23,6 +24,9 @@ class Turns:
     def __init__(self, name: str, seconds: float) -> None:
         self._name, self._seconds = name, seconds
         self._lock = threading.RLock()
+
+    def __reduce__(self) -> tuple[type["Turns"], tuple[str, float]]:
+        return Turns, (self._name, self._seconds)
 
     @contextmanager
     def taken(self) -> Iterator[None]:

@@ -25,7 +25,7 @@ def seen(script, seconds, answer, **more):
 
 
 def test_recall_and_precision_are_of_pairs(script):
-    """Whichever way round a pair is told; ours is what others are compared with, of texts as it comes, by the cluster, and of sets."""
+    """Whichever way round a pair is told; others are compared with ours as it comes, by the cluster, and of sets."""
     found = {
         "nearsame jaccard": seen(script, 2.0, [[0, 1], [3, 2]]),
         script.ALONE: seen(script, 5.0, [[0, 1], [3, 2]]),

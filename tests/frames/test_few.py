@@ -250,9 +250,50 @@ def test_what_is_shuffled_comes_in_one_job_or_not_at_all(spark, tmp_path, monkey
     """Nobody knows beforehand how large its partitions will be."""
     source, _ = _crawl(tmp_path)
     frame = spark.read.parquet(source).repartition(3)
-    assert "driver" == _room(ns.dedup(frame, engine=ns.Spark(spark), audit=False))
+    for small in (few._SMALL, 0):  # files that are small, and files that are not: some rows may be left of them
+        monkeypatch.setattr(few, "_SMALL", small)
+        assert "driver" == _room(ns.dedup(frame, engine=ns.Spark(spark), audit=False))
     monkeypatch.setattr(few, "_ONE_JOB", 1000)
     assert "cluster" == _room(ns.dedup(frame, engine=ns.Spark(spark), audit=False))
+
+
+def test_rows_of_python_that_one_says_are_few_come_in_some_jobs(spark, monkeypatch):
+    """Spark knows nothing of their sizes: they are looked at."""
+    monkeypatch.setattr(few, "_ONE_JOB", 1000)
+    rows = [(str(number), f"{_START} {number // 2}") for number in range(300)]
+    frame = spark.createDataFrame(rows, "id string, text string")
+    assert "driver" == _room(ns.dedup(frame, engine=ns.Spark(spark), audit=False))
+
+
+def test_more_rows_than_java_has_room_for_are_the_clusters(spark, tmp_path, monkeypatch):
+    """What is said of each goes back to it; and what stands beside a text is a part of its size."""
+    source, _ = _crawl(tmp_path, 100)
+    monkeypatch.setattr(few, "_ONE_JOB", 1000)
+    for at_once, where in ((6400, "driver"), (6399, "cluster")):
+        monkeypatch.setattr(fetching, "_at_once", lambda _, bound=at_once: bound)
+        frame = spark.read.parquet(source).selectExpr("id", "'a' as text").repartition(40).localCheckpoint()
+        assert where == _room(ns.dedup(frame, engine=ns.Spark(spark), audit=False))
+    monkeypatch.setattr(fetching, "_at_once", lambda _: 1e9)
+    for length, where in ((1, "driver"), (100, "cluster")):
+        frame = spark.read.parquet(source).selectExpr(f"repeat(id, {length}) as id", "'a' as text")
+        assert where == _room(ns.dedup(frame, engine=ns.Spark(spark, driver_bytes=20_000), audit=False))
+
+
+def test_what_comes_is_read_by_the_sessions_settings(spark, tmp_path, monkeypatch, setting):
+    """A moment that is written by the calendar of the session is the same one wherever it is read."""
+    monkeypatch.setattr(few, "_ONE_JOB", 1000)
+    setting("spark.sql.legacy.timeParserPolicy", "LEGACY")
+    lines = [
+        f'{{"id": "{number}", "text": "{_START} {number // 2}", "at": "1.{number % 9 + 1}.2024"}}'
+        for number in range(60)
+    ]
+    (tmp_path / "a.json").write_text("\n".join(lines))
+    read = spark.read.schema("id string, text string, at timestamp").option("timestampFormat", "d.M.y")
+    frame = read.json(str(tmp_path / "a.json"))
+    assert 60 == frame.filter("at is not null").count()
+    found = ns.dedup(frame, keep=("newest:at", "first"), engine=ns.Spark(spark), audit=False)
+    assert "driver" == _room(found)
+    assert found.stats.kept == found.kept().count()
 
 
 def test_of_much_that_is_read_nothing_may_be_left(spark, tmp_path, monkeypatch):
@@ -295,9 +336,10 @@ def test_each_partition_comes_once_and_no_job_takes_too_much(sizes, most):
     ("asked", "deployed", "free", "documents"),
     [
         (None, "client", 100 << 30, 2 << 30),
-        (None, "client", 8 << 30, 1 << 30),
+        (None, "client", 10 << 30, 1 << 30),
         (None, "client", 1 << 20, 128 << 20),
         (None, "cluster", 100 << 30, 128 << 20),
+        (None, "pod", 100 << 30, 128 << 20),
         ("64MB", "client", 100 << 30, 64 << 20),
         (0, "client", 100 << 30, 0),
     ],
@@ -305,9 +347,14 @@ def test_each_partition_comes_once_and_no_job_takes_too_much(sizes, most):
 def test_how_much_may_come(monkeypatch, asked, deployed, free, documents):
     """An eighth of what the driver has free, where nobody has said how much and it is no container of a cluster's."""
     monkeypatch.setattr(settings, "free_memory", lambda: free)
-    conf = SimpleNamespace(get={"spark.submit.deployMode": deployed}.get)
+    told = {"spark.submit.deployMode": deployed} if deployed != "pod" else {"spark.kubernetes.submitInDriver": "true"}
+    java = SimpleNamespace(maxMemory=lambda: 3 << 30, totalMemory=lambda: 1 << 30)
+    names = SimpleNamespace(
+        java=SimpleNamespace(lang=SimpleNamespace(Runtime=SimpleNamespace(getRuntime=lambda: java)))
+    )
+    session = SimpleNamespace(conf=SimpleNamespace(get=told.get), sparkContext=SimpleNamespace(_jvm=names))
     engine = ns.Spark(driver_bytes=asked)
-    assert documents == engine.documents_bytes(SimpleNamespace(conf=conf))
+    assert documents == engine.documents_bytes(session)
     assert engine.decided_bytes == (128 << 20 if asked is None else documents)
 
 

@@ -80,6 +80,27 @@ def test_who_waits_too_long_is_told_for_whom(place):
         pool.submit(index.add, {"id": "other", "text": text(2)}).result()
 
 
+def test_what_ends_a_block_is_not_hidden_by_another_threads_turn(place):
+    """Which is waited for, and no longer."""
+    ns.Index.create(place).close()
+    begun, ended = threading.Event(), threading.Event()
+
+    def held():
+        with index.transaction():
+            begun.set()
+            ended.wait()
+
+    with ThreadPoolExecutor(1) as pool:
+        index = ns.Index.open(place, timeout_seconds=0.05)
+        holding = pool.submit(held)
+        begun.wait()
+        with pytest.raises(KeyError), index:
+            raise KeyError
+        ended.set()
+        holding.result()
+        index.close()
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked here")
 @pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork:DeprecationWarning")
 def test_a_process_that_is_forked_in_another_threads_turn_does_not_wait_for_it(place):

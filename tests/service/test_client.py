@@ -3,6 +3,7 @@
 import http.client
 import json
 import os
+import pickle
 import re
 import socket
 import subprocess
@@ -408,3 +409,11 @@ def test_an_answer_that_somebody_did_not_wait_for_is_nobody_elses(both, monkeypa
         client.get("b")
     assert ("c", "a/b \u00fc") == (client.get("c").id, client.get("a/b \u00fc").id)
     assert ["a/b \u00fc", "b", "c"] == list(client.ids())
+
+
+def test_a_client_that_has_asked_nothing_goes_to_other_processes(both):
+    """As what a task of Spark's or a pool's is given."""
+    _, client = both
+    client.add(SOURCE)
+    with pickle.loads(pickle.dumps(ns.Client(client._wire.url))) as fresh:  # noqa: S301  (what was just dumped)
+        assert list(client.ids()) == list(fresh.ids())

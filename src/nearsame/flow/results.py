@@ -198,7 +198,7 @@ class Result(Offers):
             ConfigError: For a file with what only a folder has (`pairs`, `annotate`, `copy_files`, `revisits`, `mask`);
                 on Spark, for a file, and for `annotate`, `drop_unreadable`, `copy_files`, `revisits` and `mask`; for
                 `revisits` of anything but WARC files, or with `drop_unreadable`; for a `mask` with others of these; for
-                `features` on one machine, of documents that came to Spark's driver, and of what all documents decide.
+                `features` on one machine, and of what all documents decide.
 
         Example:
             >>> import tempfile

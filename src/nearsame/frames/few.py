@@ -7,7 +7,6 @@
 """
 
 import math
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property, reduce
@@ -88,7 +87,9 @@ def few_of(sides: tuple[FrameSide, ...], *, most: int) -> Few | None:
     judged = sides[-1]
     content, kind = judged.content
     records = reduce(lambda one, other: one.unionByName(other), (side.records() for side in sides))
-    batches = _fetched(sides, records, f"coalesce({_SIZES[kind]}, 0) + {_ROW_BYTES}", most) if most else None
+    beside = (f"coalesce(octet_length({name}), 0)" for name, of in records.dtypes if of == "string" and name != content)
+    size = " + ".join([f"coalesce({_SIZES[kind]}, 0)", *beside, str(_ROW_BYTES)])
+    batches = _fetched(sides, records, size, most) if most else None
     if batches is None:
         return None
     tables = _by_side(batches, [side.number for side in reversed(sides)])
@@ -108,16 +109,31 @@ def _fetched(sides: tuple[FrameSide, ...], records: Any, size: str, most: int) -
     packed = sum(size for _, size in known) - sum(untold)
     if packed > most:
         return None
-    if untold or packed < _SMALL:
-        sizes = records.selectExpr(f"{size} as size")
-        total = _tried(sizes) if untold else sizes.selectExpr("coalesce(sum(size), 0)").first()[0]
-        if total <= min(most, _ONE_JOB):
-            table = records.toArrow()
-            return table.to_batches() or [pa.RecordBatch.from_pylist([], table.schema)]
-        if untold or total > most:
+    small = bool(untold) or packed < _SMALL
+    if small:
+        total = _total(records.selectExpr(f"{size} as size"), untold=bool(untold))
+        if total > most:
             return None
+        if total <= _ONE_JOB:
+            return _in_one_job(records)
     fetching = Fetching.of(records, size, most)
-    return None if fetching is None else fetching.batches()
+    if fetching is not None:
+        return fetching.batches()
+    one_job = not small and packed <= _ONE_JOB and _total(records.selectExpr(f"{size} as size")) <= min(most, _ONE_JOB)
+    return _in_one_job(records) if one_job else None
+
+
+def _in_one_job(records: Any) -> list[pa.RecordBatch]:
+    table = records.toArrow()
+    return table.to_batches() or [pa.RecordBatch.from_pylist([], table.schema)]
+
+
+def _total(sizes: Any, *, untold: bool = False) -> float:
+    """The sum of sizes; of more rows than are tried, where Spark knows nothing of them, it is endless."""
+    if not untold:
+        return float(sizes.selectExpr("coalesce(sum(size), 0)").first()[0])
+    rows = sizes.take(_TRIED + 1)
+    return sum(row[0] for row in rows) if len(rows) <= _TRIED else math.inf
 
 
 def _by_side(batches: Iterable[pa.RecordBatch], numbers: Sequence[int]) -> tuple[pa.Table, ...]:
@@ -142,12 +158,6 @@ def _with_no_numbers(table: pa.Table, name: str | None) -> pa.Table:
     is_none = pc.equal(table.column(GROUP), "NaN")
     values = pc.if_else(is_none, pa.scalar(math.nan, table.column(name).type), table.column(name))
     return table.set_column(table.column_names.index(name), name, values)
-
-
-def _tried(sizes: Any) -> float:
-    """The sum of sizes; of more rows than are tried it is endless, and they are not read."""
-    rows = sizes.take(_TRIED + 1)
-    return sum(row[0] for row in rows) if len(rows) <= _TRIED else math.inf
 
 
 def _names(side: FrameSide, content: str) -> tuple[dict[str, str], Columns]:
@@ -326,5 +336,5 @@ class FewRemovals(FrameRemovals):
 
 def _counted(rows: Rows, name: str) -> pa.Table:
     """How often each row stands there."""
-    counts = Counter(rows.tolist())
-    return pa.table({"row": pa.array(counts, pa.int64()), name: pa.array(counts.values(), pa.int64())})
+    different, times = np.unique(rows, return_counts=True)
+    return pa.table({"row": pa.array(different, pa.int64()), name: pa.array(times, pa.int64())})

@@ -8,7 +8,7 @@
 
 import os
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, Unpack
@@ -18,7 +18,7 @@ import numpy as np
 from nearsame import stores
 from nearsame.answers.matches import Added
 from nearsame.clock import Progress
-from nearsame.errors import ConfigError
+from nearsame.errors import ConfigError, StoreBusyError
 from nearsame.files.inputs import Inputs, is_address
 from nearsame.flow.options import SourceOptions
 from nearsame.index import adding, building, migrating, removing
@@ -47,6 +47,8 @@ Wanted = Method | CanonicalUrl | IndexMethodName  # of the methods, an index ref
 @checked
 class Index(Questions):
     """An open index. Threads that share it use it in turn; other processes may read, and write in turn.
+
+    `skipped` has what could not be read of the source that was named last, by whichever thread.
 
     Example:
         >>> import tempfile
@@ -175,7 +177,8 @@ class Index(Questions):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.close()
+        with suppress(StoreBusyError) if error is not None else nullcontext():  # what happened is not to be hidden
+            self.close()
 
     def close(self) -> None:
         """Let go of the index."""

@@ -8,6 +8,7 @@
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from functools import cache
 from pathlib import Path
 from types import TracebackType
@@ -71,8 +72,8 @@ class Client:
         self.close()
 
     def close(self) -> None:
-        """Hang up."""
-        self._wire.close()
+        """Hang up, when no other thread has its turn."""
+        self._wire.end()
 
     def add(self, documents: Any, **options: Unpack[AddOptions]) -> list[Added]:
         """Add documents, and say what each resembles: see `Index.add`. Of a list, each 500 are one transaction."""
@@ -228,8 +229,8 @@ class Client:
         if Path(path).suffix != ".jsonl":
             raise ConfigError(f"{path} has another format than a service sends", hint="Name it .jsonl.")
         place, number = require_place(os.fspath(path), Inputs.of(None), folder=False, overwrite=overwrite), 0
-        with appearing(place) as made, made.open("wb") as out:
-            for line in self._wire.lines("/export"):
+        with appearing(place) as made, made.open("wb") as out, closing(self._wire.lines("/export")) as lines:
+            for line in lines:
                 out.write(line)
                 number += 1
         return number
@@ -254,9 +255,8 @@ class Client:
         require_number("limit", limit, 1)
         given = {"after": after} if after is not None else {"number": number}
         settings = in_query({**given, "limit": limit, "numbers": "true"})
-        told = map(loaded, self._wire.lines(f"/export?{settings}"))
-        with self._wire.understood():
-            return [(one["number"], one["document"]) for one in told]
+        with self._wire.understood(), closing(self._wire.lines(f"/export?{settings}")) as lines:
+            return [(one["number"], one["document"]) for one in map(loaded, lines)]
 
     if not TYPE_CHECKING:  # a type checker is to say that there is no such method
 

@@ -11,7 +11,7 @@ import json
 import os
 import select
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import closing, contextmanager
 from typing import Any
 from urllib.parse import urlencode, urlsplit
@@ -73,7 +73,7 @@ class Wire:
                         return _object(loaded(content))
                 self._wait(answer, content, deadline)
 
-    def lines(self, path: str) -> Iterator[bytes]:
+    def lines(self, path: str) -> Generator[bytes]:
         """The lines of an answer, as they come.
 
         Raises:
@@ -122,6 +122,11 @@ class Wire:
         if not is_busy or time.monotonic() + pause > deadline:
             raise _error(problem, self.url)
         time.sleep(pause)
+
+    def end(self) -> None:
+        """Hang up, behind what other threads ask."""
+        with self._alone():
+            self.close()
 
     def close(self) -> None:
         """Hang up."""

@@ -68,7 +68,11 @@ _HINTS = (  # by what is said somewhere
         "It cannot run from a zip (--py-files): install it on all nodes, or send an environment with --archives.",
     ),
     (
-        ("WRITE_ANCIENT_DATETIME", "READ_ANCIENT_DATETIME"),
+        ("READ_ANCIENT_DATETIME",),
+        "A date is before 1582, or a time before 1900: set spark.sql.parquet.datetimeRebaseModeInRead to CORRECTED.",
+    ),
+    (
+        ("WRITE_ANCIENT_DATETIME",),
         "A date is before 1582, or a time before 1900: set spark.sql.parquet.datetimeRebaseModeInWrite to CORRECTED.",
     ),
     (

@@ -1,12 +1,15 @@
 """How what is more than a few rows comes to the driver: some partitions in a job, so that Java need not hold all of it.
 
-1. In one job (`toArrow`) Java holds what its tasks have given and nobody has fetched, and Spark refuses what takes more
-   than `spark.driver.maxResultSize`. So a job is of as many partitions as take a tenth of Java's memory.
+1. In one job (`toArrow`) Java holds what its tasks have given and nobody has fetched, and Spark refuses what takes
+   more than `spark.driver.maxResultSize`. So a job is of as many partitions as take a tenth of Java's memory. A line
+   for each row goes back to Java, in the end, so there may be no more rows than it has room for.
 2. How large partitions are is asked before, by a query that reads what their sizes depend on. It sees the same ones as
    long as nothing is shuffled: Spark may put what is shuffled together as it likes.
+3. Tasks see the session's settings, as those of a query do: an RDD alone has Spark's own.
 """
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import pyarrow as pa
@@ -18,6 +21,7 @@ from nearsame.errors import SourceError
 __all__ = ["Fetching"]
 
 _OF_MEMORY, _OF_RESULTS = 10, 2  # parts of Java's memory, and of the largest result of a job
+_LINE_BYTES = 64  # of Java's memory, a row: fifteen times what of it comes back to stay
 _UNPACKED = 8  # times as large as a file may what is read of it be
 _LARGEST, _USUAL = "spark.driver.maxResultSize", "1g"
 _READ_AT_ONCE = "spark.sql.files.maxPartitionBytes"
@@ -53,10 +57,12 @@ class Fetching:
             size: The bytes of a row, as an expression.
             most: The bytes that all of them may take.
         """
+        from pyspark.sql.functions import expr
+
         session, at_once = frame.sparkSession, _at_once(frame.sparkSession)
         with setting(session, _PLANNED):
             sized = frame.selectExpr("spark_partition_id() as part", f"{size} as size")
-            sized = sized.groupBy("part").agg({"size": "sum", "*": "count"}).toDF("part", "size", "number")
+            sized = sized.groupBy("part").agg(expr("sum(size) as size"), expr("count(1) as number"))
             plan, _ = (each._jdf.queryExecution().executedPlan() for each in (frame, sized))  # noqa: SLF001  (no public word for a plan)
         if plan.getClass().getSimpleName() == _SHUFFLED:
             return None
@@ -66,10 +72,13 @@ class Fetching:
                 return None
             rows = frame._jdf.toArrowBatchRdd().toJavaRDD()  # noqa: SLF001  (what `toArrow` is made of)
             sizes = [0.0] * int(rows.getNumPartitions())
+        number = sum(part.number for part in known)
+        if number * _LINE_BYTES > at_once or any(part.part >= len(sizes) for part in known):
+            return None
         for part in known:
             sizes[part.part] = float(part.size)
         jobs = _together(sizes, at_once)
-        return None if jobs is None else cls(frame, rows, jobs, sum(part.number for part in known))
+        return None if jobs is None else cls(frame, rows, jobs, number)
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """All of it; each job begins when it is asked for.
@@ -84,7 +93,8 @@ class Fetching:
         yield pa.RecordBatch.from_pylist([], schema)  # there may be no rows
         context, left = self.frame.sparkSession.sparkContext, self.number
         for job in self.jobs:
-            served = context._jvm.PythonRDD.runJob(context._jsc.sc(), self.rows, list(job))  # noqa: SLF001  (as RDDs of Python's do)
+            with _settings_of(self.frame.sparkSession):
+                served = context._jvm.PythonRDD.runJob(context._jsc.sc(), self.rows, list(job))  # noqa: SLF001  (as RDDs of Python's do)
             for message in _load_from_socket(served, NoOpSerializer()):
                 batch = pa.ipc.read_record_batch(pa.py_buffer(message), schema)
                 left -= batch.num_rows
@@ -92,6 +102,20 @@ class Fetching:
         if left:
             message = f"the source changed: {self.number:,} rows were counted, and {self.number - left:,} came"
             raise SourceError(message, hint="Give one that stays the same: persist it, or write it to files first.")
+
+
+@contextmanager
+def _settings_of(session: Any) -> Iterator[None]:
+    """Jobs in the block have the settings of the session: by these a date is read, or a value spelt."""
+    context, told = session.sparkContext, session.conf.getAll
+    before = {name: context.getLocalProperty(name) for name in told}
+    for name, value in told.items():
+        context.setLocalProperty(name, value)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            context.setLocalProperty(name, value)
 
 
 def _at_once(session: Any) -> float:

@@ -20,7 +20,7 @@ __all__ = ["Spark", "require_classic"]
 
 _ON_DRIVER = "128MB"
 _MOST_DOCUMENTS, _PART = 2 << 30, 8  # bytes; a part of the memory that is free: they and their features are there
-_DEPLOYED = "spark.submit.deployMode"
+_SENT = {"spark.submit.deployMode": "cluster", "spark.kubernetes.submitInDriver": "true"}
 _PATTERNS = "spark.sql.parser.quotedRegexColumnNames"
 _START = "SparkSession.builder.master(...).getOrCreate()"
 
@@ -77,10 +77,12 @@ class Spark:
 
     def documents_bytes(self, session: Any) -> int:
         """The most that all documents may take which come to the driver."""
-        sent = session.conf.get(_DEPLOYED, "client") == "cluster"  # into a container that may not tell its bounds
-        if self.driver_bytes is not None or sent:
+        sent = any(session.conf.get(name, "") == value for name, value in _SENT.items())
+        if self.driver_bytes is not None or sent:  # into a container that may not tell its bounds
             return self.decided_bytes
-        return max(self.decided_bytes, min(_MOST_DOCUMENTS, free_memory() // _PART))
+        java = session.sparkContext._jvm.java.lang.Runtime.getRuntime()  # noqa: SLF001  (there is no public word for it)
+        free = free_memory() - (int(java.maxMemory()) - int(java.totalMemory()))  # which it may still take
+        return max(self.decided_bytes, min(_MOST_DOCUMENTS, free // _PART))
 
     def connected(self) -> Any:
         """The session; started if there is none.

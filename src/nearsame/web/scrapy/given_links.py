@@ -65,7 +65,10 @@ class GivenLinks:
 
     def scheduled(self, request: Request) -> None:
         """A request has passed all middlewares."""
-        self._given.add(self._fingerprint(request))
+        name = self._fingerprint(request)
+        if name not in self._given and _DOUBTFUL in request.meta:
+            self._judge.count("links_followed")
+        self._given.add(name)
 
     def arrived(self, page: Page) -> None:
         """A page has come: what does that say of the link that led to it?"""
@@ -111,7 +114,6 @@ class GivenLinks:
         *_, before = parent.meta.get(_DOUBTFUL, (0,))
         link.meta[_DOUBTFUL] = (link.url, parent.url, before + 1)
         link.priority -= before + 1
-        self._judge.count("links_followed")
 
     def _drop(self, link: Request, name: bytes) -> None:
         if name not in self._dropped:
