@@ -47,13 +47,14 @@ def main(task: dict[str, Any]) -> None:
         task[name] = made(session, task[name])
     if task["small"]:
         one(session, task["small"], {**task, "settings": {**task.get("settings", {}), "driver_bytes": 0}})
-    before = stages(session)
+    before, jobs_before = stages(session), jobs(session)
     began = time.perf_counter()
     found, said = one(session, task["file"], task)
     seconds = time.perf_counter() - began
     seen = {number: each for number, each in stages(session).items() if number not in before}
-    totals = {name: sum(each[name] for each in seen.values()) for name in ("shuffle_bytes", "task_seconds")}
-    print(json.dumps({"seconds": seconds, "answer": found, "said": said, "stages": len(seen), **totals}))
+    totals = {name: sum(each[name] for each in seen.values()) for name in ("shuffle_bytes", "task_seconds", "tasks")}
+    number = {"jobs": len(jobs(session) - jobs_before), "stages": len(seen)}
+    print(json.dumps({"seconds": seconds, "answer": found, "said": said, **number, **totals}))
     if session is not None:
         session.stop()
 
@@ -74,12 +75,10 @@ def start(task: dict[str, Any]) -> Any:
 
 
 def stages(session: Any) -> dict[tuple[int, int], dict[str, float]]:
-    """Of each attempt of a stage that has run: bytes that it gave to a shuffle, seconds of its tasks."""
+    """Of each attempt of a stage that has run: bytes that it gave to a shuffle, its tasks and their seconds."""
     if session is None:
         return {}
-    context = session.sparkContext._jsc.sc()  # noqa: SLF001  (there is no public way to the status store)
-    context.listenerBus().waitUntilEmpty(60_000)
-    store = context.statusStore()
+    store = status_store(session)
     listed = store.stageList(None, False, False, getattr(store, "stageList$default$4")(), None)
     found = {}
     for place in range(listed.size()):
@@ -87,8 +86,24 @@ def stages(session: Any) -> dict[tuple[int, int], dict[str, float]]:
         found[stage.stageId(), stage.attemptId()] = {
             "shuffle_bytes": stage.shuffleWriteBytes(),
             "task_seconds": stage.executorRunTime() / 1000,
+            "tasks": stage.numCompleteTasks(),
         }
     return found
+
+
+def jobs(session: Any) -> set[int]:
+    """The numbers of all jobs that have run."""
+    if session is None:
+        return set()
+    listed = status_store(session).jobsList(None)
+    return {listed.apply(place).jobId() for place in range(listed.size())}
+
+
+def status_store(session: Any) -> Any:
+    """Spark's own, up to date."""
+    context = session.sparkContext._jsc.sc()  # noqa: SLF001  (there is no public way to the status store)
+    context.listenerBus().waitUntilEmpty(60_000)
+    return context.statusStore()
 
 
 def method(task: dict[str, Any]) -> Any:

@@ -41,8 +41,8 @@ THRESHOLD, METHODS, TABLES = "0.8", ("minhash", "jaccard"), (2, 5)
 MASTER, MEMORY, PARTITIONS = "local[2]", "3g", 8
 SMALL_BYTES, LIMIT_MINUTES = 2_000_000, 15
 OVERHEAD = (
-    *("", "seconds", "times one machine", "task seconds", "shuffled MB", "keys, predicted MB", "bytes/document"),
-    *("removed", "recall", "precision"),
+    *("", "seconds", "times one machine", "jobs", "tasks", "task seconds", "shuffled MB", "keys, predicted MB"),
+    *("bytes/document", "removed", "recall", "precision"),
 )
 PEERS = (
     *("", "seconds", "documents/s", "shuffled MB", "pairs", "recall", "precision"),
@@ -65,6 +65,11 @@ class Seen:
     def task_seconds(self) -> float:
         """Of all tasks of Spark together, the median."""
         return statistics.median(run["task_seconds"] for run in self.runs)
+
+    @property
+    def work(self) -> tuple[int, int]:
+        """Jobs and tasks of Spark, of the last run."""
+        return self.runs[-1]["jobs"], self.runs[-1]["tasks"]
 
     @property
     def shuffle_bytes(self) -> int:
@@ -144,6 +149,7 @@ def overhead_rows(seen: dict[str, Seen], texts: list[str], known: truth.Truth) -
                     name,
                     f"{each.seconds:.2f}",
                     f"{each.seconds / one.seconds:.1f}",
+                    *(f"{number:,}" if on_spark else "" for number in each.work),
                     f"{each.task_seconds:.1f}" if on_spark else "",
                     f"{each.shuffle_bytes / 1e6:,.1f}" if on_spark else "",
                     f"{each.predicted_bytes / 1e6:,.1f}" if on_spark and each.predicted_bytes is not None else "",

@@ -20,7 +20,16 @@ def script(monkeypatch):
 
 def seen(script, seconds, answer, **more):
     """One run."""
-    run = {"seconds": seconds, "task_seconds": 3.6, "shuffle_bytes": 4000, "answer": answer, "said": {}, **more}
+    run = {
+        "seconds": seconds,
+        "task_seconds": 3.6,
+        "shuffle_bytes": 4000,
+        "answer": answer,
+        "said": {},
+        "jobs": 3,
+        "tasks": 1200,
+        **more,
+    }
     return script.Seen([run])
 
 
@@ -48,10 +57,11 @@ def test_a_ratio_is_to_one_machine(script):
         found[f"{method}, {script.BY_CLUSTER}"] = seen(script, 12.0, [[1, 0], [3, 2]], **room)
         found[f"{method}, {script.AT_SCALE}"] = seen(script, 20.0, [[1, 0], [3, 2]], **room)
     one, other, whole, scaled, *_ = script.overhead_rows(found, TEXTS, script.truth.Truth(*KNOWN))
-    assert ("minhash, one machine", "2.00", "1.0", "", "", "", "", "2", "100.00%", "100.00%") == one
+    assert ("minhash, one machine", "2.00", "1.0", "", "", "", "", "", "", "2", "100.00%", "100.00%") == one
     assert ("minhash, Spark, by the cluster", "12.00", "6.0") == whole[:3]
     assert ("minhash, Spark, as at scale", "20.00", "10.0") == scaled[:3]
-    assert ("minhash, Spark", "9.00", "4.5", "3.6", "0.0", "5.0", "1,000", "2", "100.00%", "100.00%") == other
+    work, quality = ("3", "1,200", "3.6", "0.0", "5.0", "1,000"), ("2", "100.00%", "100.00%")
+    assert ("minhash, Spark", "9.00", "4.5", *work, *quality) == other
 
 
 def test_the_other_way_to_count_is_held_against_the_join(script):
