@@ -56,7 +56,8 @@ def test_a_run_ended_while_reading_leaves_nothing(number, status, tmp_path):
     """Neither a folder nor a traceback."""
     (tmp_path / "temporary").mkdir()
     environment = {**os.environ, "TMPDIR": str(tmp_path / "temporary")}
-    command = [NEARSAME, "dedup", "-", "-o", tmp_path / "clean"]
+    heard = f"--default-signal={number.name.removeprefix('SIG')}"  # also where these tests are to outlive a terminal
+    command = ["env", heard, NEARSAME, "dedup", "-", "-o", tmp_path / "clean"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment) as run_:
         assert eventually(lambda: any(tmp_path.glob("temporary/nearsame-*")))
         run_.send_signal(number)
