@@ -81,6 +81,18 @@ def test_where_little_is_free_it_is_more_than_half(monkeypatch, free, memory):
     assert memory == Space(None, 1).memory
 
 
+def test_threads_that_nobody_has_asked_for_are_as_many_as_fit(monkeypatch):
+    """One in any case; and who asks for more than fit is told, before there are any."""
+    each = space.least_memory(2) - space.least_memory(1)
+    for free, threads in ((100 * LEAST, 64), (4 * space.least_memory(5) // 3 + 4, 5), (LEAST, 1), (0, 1)):
+        monkeypatch.setattr(space, "free_memory", lambda free=free: free)
+        assert threads == space.fitting_threads(64)
+        assert each * (threads - 1) + LEAST <= Space(None, threads).memory
+    monkeypatch.setattr(space, "free_memory", lambda: 10 << 30)
+    with pytest.raises(ConfigError, match="1000000 threads need"):
+        Space(None, 1_000_000)
+
+
 def test_documents_beyond_the_budget_are_an_error_with_the_numbers():
     """What is known of each cannot go to a file."""
     many = roomy(1000 * space._DOCUMENT_BYTES)

@@ -22,7 +22,7 @@ import nearsame as ns
 from nearsame.flow import pipeline
 from nearsame.recipes.methods import Method
 from tests.parity import corpora
-from tests.parity.answers import deduplicated, on_spark
+from tests.parity.answers import deduplicated, listed, on_spark
 
 CONF = {
     "spark.driver.bindAddress": "127.0.0.1",
@@ -107,6 +107,24 @@ def harm(session: Any) -> dict[str, int]:
     }
 
 
+def answered(asked: str, ask: Any) -> Any:
+    """What is asked of either engine."""
+    source, settings = (
+        corpora.mixed(5, families=5, hot=8, links=8),
+        {"method": ns.Jaccard(threshold=0.6, shingle_size=2)},
+    )
+    match asked:
+        case "pairs":
+            return listed(ask, source, **settings)
+        case "layers":
+            settings |= {"use": "digest,text", "ties": "content"}
+        case "against":
+            settings |= {"against": source.slice(20, 15), "ties": "content"}
+        case _:
+            settings |= {"order_column": "number"}
+    return deduplicated(ask, source, **settings)
+
+
 def main(task: dict[str, Any]) -> None:
     """Run, and write the answer with the harm that was done."""
     os.environ["PYSPARK_PYTHON"] = sys.executable
@@ -117,14 +135,10 @@ def main(task: dict[str, Any]) -> None:
     folder = Path(task["folder"])
     if "stages" in task:
         threading.Thread(target=watch, args=(session, task["stages"], folder / "reached"), daemon=True).start()
-    engine = ns.Spark(session, driver_bytes=0, task_bytes=0, rounds=1)  # some side by side, the rest in order
+    table = {"broadcast_bytes": 128} if task["asked"] == "past the table" else {}
+    engine = ns.Spark(session, driver_bytes=0, task_bytes=0, rounds=1, **table)  # some side by side, the rest in order
     ask = on_spark(engine, lambda table: session.createDataFrame(table).repartition(4, "number"))
-    answer = deduplicated(
-        ask,
-        corpora.mixed(5, families=5, hot=8, links=8),
-        method=ns.Jaccard(threshold=0.6, shingle_size=2),
-        order_column="number",
-    )
+    answer = answered(task["asked"], ask)
     (folder / "answer.pickle").write_bytes(pickle.dumps((answer, harm(session))))
     session.stop()
 

@@ -10,11 +10,10 @@ from pathlib import Path
 
 import pytest
 
-import nearsame as ns
 from tests import sparks
-from tests.parity import corpora
-from tests.parity.answers import deduplicated, difference, local
+from tests.parity.answers import difference, local
 
+from .cluster_job import answered
 from .standalone import cluster
 
 pytestmark = pytest.mark.timeout(600)  # a cluster on a machine that others use, too
@@ -37,11 +36,9 @@ def workers(tmp_path_factory):
         yield found
 
 
-@pytest.fixture(scope="module")
-def expected():
+def expected(asked="exact"):
     """What one machine answers."""
-    method = ns.Jaccard(threshold=0.6, shingle_size=2)
-    return deduplicated(local, corpora.mixed(5, families=5, hot=8, links=8), method=method, order_column="number")
+    return answered(asked, local)
 
 
 class Job:
@@ -49,7 +46,7 @@ class Job:
 
     def __init__(self, workers, folder, **task):
         self.folder = folder
-        given = json.dumps({"master": workers.url, "folder": str(folder), **task})
+        given = json.dumps({"master": workers.url, "folder": str(folder), "asked": "exact", **task})
         environment = {**os.environ, **sparks.environment()}
         self.log = (folder / "log").open("w+", encoding="utf-8")
         self.process = subprocess.Popen(
@@ -91,34 +88,39 @@ def job(workers, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("stages", "conf"),
+    ("asked", "stages", "conf"),
     [
-        pytest.param(1, {}, marks=pytest.mark.long, id="reading"),
-        pytest.param(9, {}, marks=pytest.mark.long, id="shuffled"),
-        pytest.param(20, ADAPTED, marks=pytest.mark.slow, id="adapted"),
+        pytest.param("exact", 1, {}, marks=pytest.mark.long, id="reading"),
+        pytest.param("exact", 9, {}, marks=pytest.mark.long, id="shuffled"),
+        pytest.param("exact", 20, ADAPTED, marks=pytest.mark.slow, id="adapted"),
+        *(
+            pytest.param(asked, stages, ADAPTED, marks=pytest.mark.long, id=f"{asked}, {stages}")
+            for asked in ("pairs", "layers", "against", "past the table")
+            for stages in (5, 25)
+        ),
     ],
 )
-def test_a_killed_executor_changes_nothing(stages, conf, job, workers, expected):
+def test_a_killed_executor_changes_nothing(asked, stages, conf, job, workers):
     """In the midst of reading, and when what it shuffled or kept is needed: both are done again."""
-    running = job(stages=stages, conf=conf)
+    running = job(asked=asked, stages=stages, conf=conf)
     assert running.reached(), "the job ended before"
     workers.kill_executor()
     found, harm = running.answer()
-    assert {} == difference(expected, found)
+    assert {} == difference(expected(asked), found)
     assert harm["lost"] >= 1
 
 
 @pytest.mark.long
-def test_a_task_that_fails_once_changes_nothing(job, expected):
+def test_a_task_that_fails_once_changes_nothing(job):
     """It is tried again."""
     found, harm = job(fault="fail").answer()
-    assert {} == difference(expected, found)
+    assert {} == difference(expected(), found)
     assert harm["failed"] >= 1
 
 
 @pytest.mark.long
-def test_speculative_copies_change_nothing(job, expected):
+def test_speculative_copies_change_nothing(job):
     """A task that dawdles is run twice; the copy wins, and the first is ended."""
     found, harm = job(fault="dawdle", conf=SPECULATION).answer()
-    assert {} == difference(expected, found)
+    assert {} == difference(expected(), found)
     assert harm["killed"] >= 1

@@ -28,7 +28,7 @@ from nearsame.engines.base import Fold, Stage
 from nearsame.engines.checkpoints import Batches, Checkpoints, tallies_of, with_tallies
 from nearsame.engines.meeting import apart, assemble, same_features, take_lists
 from nearsame.engines.sharing import Sharing
-from nearsame.engines.space import ALONE_BYTES, GROWTH, TABLE_BYTES, Space
+from nearsame.engines.space import ALONE_BYTES, GROWTH, TABLE_BYTES, Space, fitting_threads
 from nearsame.kernels.buckets import Meeting
 from nearsame.machine import hear_interrupts, num_processors
 
@@ -70,12 +70,17 @@ class Local:
 
     def __post_init__(self) -> None:
         hear_interrupts()
-        self.threads = self.threads or num_processors()
+        self.threads = self.threads or self._fitting()
         self._lock = threading.Lock()
         self._is_closed = False
         self._sharing = Sharing(self.threads)
         self._pool = self._new_pool()
         self.space = Space(self.memory, self.threads, self.workdir, self.growth)
+
+    def _fitting(self) -> int:
+        """How many threads there are, where nobody says it: in a small container of many processors, not all."""
+        processors = num_processors()
+        return processors if self.memory is not None else fitting_threads(processors, self.growth)
 
     @property
     def table_bytes(self) -> int:

@@ -33,6 +33,7 @@ __all__ = [
     "TABLE_BYTES",
     "Shelf",
     "Space",
+    "fitting_threads",
     "least_memory",
     "mishaps",
     "num_bytes",
@@ -86,10 +87,20 @@ def least_memory(threads: int, growth: float = GROWTH) -> int:
     return _BASE_BYTES + working_memory(threads, growth)
 
 
-def _half_of_what_is_free(least: int) -> int:
-    """What a run may hold where nobody says it: more than half where that is little, and never less than `least`."""
+def fitting_threads(most: int, growth: float = GROWTH) -> int:
+    """How many threads, up to so many, what is free has room for; one in any case."""
+    fitting = (_part_of(free_memory()) - _BASE_BYTES) // working_memory(1, growth)
+    return max(1, min(most, fitting))
+
+
+def _half_of_what_is_free(least: int, at_least: int) -> int:
+    """What a run may hold where nobody says it: more than half where that is little, and never less than `at_least`."""
     free = free_memory()
-    return max(free // 2, min(free * 3 // 4, 2 * least), least)
+    return max(free // 2, min(_part_of(free), 2 * least), at_least)
+
+
+def _part_of(free: int) -> int:
+    return free * 3 // 4
 
 
 class Space:
@@ -97,7 +108,7 @@ class Space:
 
     Args:
         memory: Bytes; half of what is free if None. Where that is little, three quarters, up to twice what a run cannot
-            begin without; and at least that.
+            begin without; and at least what one thread needs.
         threads: How many share it.
         folder: Where spilled files go: a folder that is made in it, and removed with the run.
         growth: Bytes of features for each byte of text.
@@ -106,7 +117,7 @@ class Space:
     def __init__(self, memory: int | None, threads: int, folder: Path | None = None, growth: float = GROWTH) -> None:
         self.working_bytes = working_memory(threads, growth)
         least = least_memory(threads, growth)
-        self.memory = _half_of_what_is_free(least) if memory is None else memory
+        self.memory = _half_of_what_is_free(least, least_memory(1, growth)) if memory is None else memory
         if self.memory < least:
             needs, fewer = (f"{threads} threads need", ", or use fewer threads") if threads > 1 else ("it needs", "")
             message = f"memory={self.memory:,} bytes is below the {least:,} that {needs}"
