@@ -354,7 +354,7 @@ def test_how_much_may_come(monkeypatch, asked, deployed, free, documents):
     )
     session = SimpleNamespace(conf=SimpleNamespace(get=told.get), sparkContext=SimpleNamespace(_jvm=names))
     engine = ns.Spark(driver_bytes=asked)
-    assert documents == engine.documents_bytes(session)
+    assert documents == settings.documents_bytes(engine, session)
     assert engine.decided_bytes == (128 << 20 if asked is None else documents)
 
 

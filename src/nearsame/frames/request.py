@@ -15,7 +15,7 @@ from nearsame.engines.spark.failures import plainly
 from nearsame.engines.spark.metering import described
 from nearsame.engines.spark.places import place_at
 from nearsame.engines.spark.reading import read
-from nearsame.engines.spark.settings import Spark, require_classic
+from nearsame.engines.spark.settings import Spark, documents_bytes, require_classic
 from nearsame.engines.spark.stored import kept_identity
 from nearsame.engines.spark.verbs import Verbs
 from nearsame.errors import ConfigError, SourceError
@@ -213,7 +213,7 @@ class Request:
         engine = read.verbs.engine
         if self.workdir is not None or read.sides[-1].of_pages:  # one machine takes long to extract texts
             return engine.decided_bytes
-        return engine.documents_bytes(read.verbs.session)
+        return documents_bytes(engine, read.verbs.session)
 
     def _run(self, read: FrameReading, keep: Keep, settings: dict[str, Any], *, listing: bool = False) -> SparkRun:
         before, method = read.remembered, self.method if read.remembered is None else read.remembered.method

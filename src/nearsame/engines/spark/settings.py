@@ -16,7 +16,7 @@ from nearsame.errors import ConfigError
 from nearsame.machine import free_memory
 from nearsame.recipes.arguments import checked, require_number
 
-__all__ = ["Spark", "require_classic"]
+__all__ = ["Spark", "documents_bytes", "require_classic"]
 
 _ON_DRIVER = "128MB"
 _MOST_DOCUMENTS, _PART = 2 << 30, 8  # bytes; a part of the memory that is free: they and their features are there
@@ -75,15 +75,6 @@ class Spark:
         """The most that keys and features may take which come to the driver to be decided."""
         return num_bytes(_ON_DRIVER if self.driver_bytes is None else self.driver_bytes)
 
-    def documents_bytes(self, session: Any) -> int:
-        """The most that all documents may take which come to the driver."""
-        sent = any(session.conf.get(name, "") == value for name, value in _SENT.items())
-        if self.driver_bytes is not None or sent:  # into a container that may not tell its bounds
-            return self.decided_bytes
-        java = session.sparkContext._jvm.java.lang.Runtime.getRuntime()  # noqa: SLF001  (there is no public word for it)
-        free = free_memory() - (int(java.maxMemory()) - int(java.totalMemory()))  # which it may still take
-        return max(self.decided_bytes, min(_MOST_DOCUMENTS, free // _PART))
-
     def connected(self) -> Any:
         """The session; started if there is none.
 
@@ -105,6 +96,16 @@ class Spark:
             message = f"the Spark session has {_PATTERNS}, so that names of columns are patterns"
             raise ConfigError(message, hint="Switch it off for this run.")
         return session
+
+
+def documents_bytes(engine: Spark, session: Any) -> int:
+    """The most that all documents may take which come to the driver."""
+    sent = any(session.conf.get(name, "") == value for name, value in _SENT.items())
+    if engine.driver_bytes is not None or sent:  # into a container that may not tell its bounds
+        return engine.decided_bytes
+    java = session.sparkContext._jvm.java.lang.Runtime.getRuntime()  # noqa: SLF001  (there is no public word for it)
+    free = free_memory() - (int(java.maxMemory()) - int(java.totalMemory()))  # which it may still take
+    return max(engine.decided_bytes, min(_MOST_DOCUMENTS, free // _PART))
 
 
 def require_classic(*given: Any) -> None:
