@@ -109,10 +109,8 @@ def harm(session: Any) -> dict[str, int]:
 
 def answered(asked: str, ask: Any) -> Any:
     """What is asked of either engine."""
-    source, settings = (
-        corpora.mixed(5, families=5, hot=8, links=8),
-        {"method": ns.Jaccard(threshold=0.6, shingle_size=2)},
-    )
+    source = corpora.mixed(5, families=5, hot=8, links=8)
+    settings: dict[str, Any] = {"method": ns.Jaccard(threshold=0.6, shingle_size=2)}
     match asked:
         case "pairs":
             return listed(ask, source, **settings)

@@ -36,11 +36,6 @@ def workers(tmp_path_factory):
         yield found
 
 
-def expected(asked="exact"):
-    """What one machine answers."""
-    return answered(asked, local)
-
-
 class Job:
     """A run on the cluster, in a process of its own."""
 
@@ -106,7 +101,7 @@ def test_a_killed_executor_changes_nothing(asked, stages, conf, job, workers):
     assert running.reached(), "the job ended before"
     workers.kill_executor()
     found, harm = running.answer()
-    assert {} == difference(expected(asked), found)
+    assert {} == difference(answered(asked, local), found)
     assert harm["lost"] >= 1
 
 
@@ -114,7 +109,7 @@ def test_a_killed_executor_changes_nothing(asked, stages, conf, job, workers):
 def test_a_task_that_fails_once_changes_nothing(job):
     """It is tried again."""
     found, harm = job(fault="fail").answer()
-    assert {} == difference(expected(), found)
+    assert {} == difference(answered("exact", local), found)
     assert harm["failed"] >= 1
 
 
@@ -122,5 +117,5 @@ def test_a_task_that_fails_once_changes_nothing(job):
 def test_speculative_copies_change_nothing(job):
     """A task that dawdles is run twice; the copy wins, and the first is ended."""
     found, harm = job(fault="dawdle", conf=SPECULATION).answer()
-    assert {} == difference(expected(), found)
+    assert {} == difference(answered("exact", local), found)
     assert harm["killed"] >= 1

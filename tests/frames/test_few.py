@@ -217,7 +217,6 @@ def test_more_than_one_job_brings_come_in_some(spark, tmp_path, monkeypatch, at_
     """As many partitions in a job as its bound allows; where it allows not even one, the cluster does the work."""
     source, table = _crawl(tmp_path)
     monkeypatch.setattr(few, "_ONE_JOB", 1000)
-    monkeypatch.setattr(few, "_SMALL", 10)
     monkeypatch.setattr(fetching, "_at_once", lambda _: at_once)
     asked = {"keep": ("oldest:on", "first"), "group_by": "lang", "audit": False}
     others = {"against": table.slice(0, 20)} if two_sides else {}
@@ -250,9 +249,7 @@ def test_what_is_shuffled_comes_in_one_job_or_not_at_all(spark, tmp_path, monkey
     """Nobody knows beforehand how large its partitions will be."""
     source, _ = _crawl(tmp_path)
     frame = spark.read.parquet(source).repartition(3)
-    for small in (few._SMALL, 0):  # files that are small, and files that are not: some rows may be left of them
-        monkeypatch.setattr(few, "_SMALL", small)
-        assert "driver" == _room(ns.dedup(frame, engine=ns.Spark(spark), audit=False))
+    assert "driver" == _room(ns.dedup(frame, engine=ns.Spark(spark), audit=False))
     monkeypatch.setattr(few, "_ONE_JOB", 1000)
     assert "cluster" == _room(ns.dedup(frame, engine=ns.Spark(spark), audit=False))
 
@@ -299,7 +296,7 @@ def test_what_comes_is_read_by_the_sessions_settings(spark, tmp_path, monkeypatc
 def test_of_much_that_is_read_nothing_may_be_left(spark, tmp_path, monkeypatch):
     """Files are large, and no row is chosen."""
     source, _ = _crawl(tmp_path, 100)
-    monkeypatch.setattr(few, "_SMALL", 0)
+    monkeypatch.setattr(few, "_ONE_JOB", 1000)
     found = ns.dedup(spark.read.parquet(source).filter("id = 'nobody'"), engine=ns.Spark(spark))
     assert (0, 0, "driver") == (found.stats.documents, found.kept().count(), _room(found))
 

@@ -48,7 +48,6 @@ _ROW, _ID, _URL, _CONTENT = (f"nearsame_{name}" for name in ("row", "id", "url",
 _ROW_BYTES = 64  # of a document besides its content
 _TRIED = 50_000  # rows, of which the sizes come to the driver
 _ONE_JOB = 128 << 20  # bytes that come at once
-_SMALL = _ONE_JOB // 4  # of files, which may be packed: these are likely to fit
 _SIZES = {  # by the types of contents
     "string": "octet_length(text)",
     "array<string>": "octet_length(array_join(items, ' ')) + 8 * size(items)",
@@ -109,26 +108,18 @@ def _fetched(sides: tuple[FrameSide, ...], records: Any, size: str, most: int) -
     packed = sum(size for _, size in known) - sum(untold)
     if packed > most:
         return None
-    small = bool(untold) or packed < _SMALL
-    if small:
+    if untold or packed <= _ONE_JOB:
         total = _total(records.selectExpr(f"{size} as size"), untold=bool(untold))
         if total > most:
             return None
         if total <= _ONE_JOB:
-            return _in_one_job(records)
+            table = records.toArrow()
+            return table.to_batches() or [pa.RecordBatch.from_pylist([], table.schema)]
     fetching = Fetching.of(records, size, most)
-    if fetching is not None:
-        return fetching.batches()
-    one_job = not small and packed <= _ONE_JOB and _total(records.selectExpr(f"{size} as size")) <= min(most, _ONE_JOB)
-    return _in_one_job(records) if one_job else None
+    return None if fetching is None else fetching.batches()
 
 
-def _in_one_job(records: Any) -> list[pa.RecordBatch]:
-    table = records.toArrow()
-    return table.to_batches() or [pa.RecordBatch.from_pylist([], table.schema)]
-
-
-def _total(sizes: Any, *, untold: bool = False) -> float:
+def _total(sizes: Any, *, untold: bool) -> float:
     """The sum of sizes; of more rows than are tried, where Spark knows nothing of them, it is endless."""
     if not untold:
         return float(sizes.selectExpr("coalesce(sum(size), 0)").first()[0])

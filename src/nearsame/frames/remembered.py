@@ -28,7 +28,7 @@ from nearsame.recipes.methods import Method
 from nearsame.sources import Columns
 from nearsame.stages.clusters.policies import Keep
 
-__all__ = ["ABOUT", "FEATURES", "ORDERS", "Remembered", "about", "remembered_in", "require_like", "staying", "types_of"]
+__all__ = ["FEATURES", "Remembered", "about", "features_told", "remembered_in", "require_like", "staying"]
 
 FEATURES, ABOUT = "features", "features_of"  # the folder in an output, and what its statistics say of it
 ORDERS = "orders"  # of that the types of the columns that the order and the groups went by

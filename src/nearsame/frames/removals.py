@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from nearsame.answers.stats import NUM_LARGEST, Stats, compared_by
 from nearsame.dataclass import dataclass
-from nearsame.engines.spark.failures import plainly, require_running
+from nearsame.engines.spark.failures import STEADY, plainly, require_running
 from nearsame.engines.spark.metering import described
 from nearsame.errors import ConfigError, SourceError
 from nearsame.flow import pipeline
@@ -109,7 +109,7 @@ class FrameRemovals(ABC):
             written = (kept.filter("kept") if run.read.of_archives else kept).count()
             if written != known.kept:
                 message = f"the source changed: {known.kept:,} documents were to stay, and {written:,} were read again"
-                raise SourceError(message, hint="Give one that stays the same: persist it, or write it to files first.")
+                raise SourceError(message, hint=STEADY)
             return {**known.record(), "call": run.read.call, "written": {"pairs": choices.pairs}, **told}
 
         with run.clock("writing"):

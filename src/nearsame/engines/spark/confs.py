@@ -2,11 +2,11 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from threading import Lock
 from typing import Any
 
-__all__ = ["by_default", "setting", "times_as_they_are"]
+__all__ = ["by_default", "setting", "times_as_they_are", "told_to_jobs"]
 
 _TIMES = {  # which others read with their years and zone
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
@@ -48,6 +48,20 @@ def by_default(session: Any, name: str, value: str) -> Iterator[None]:
             _SHARED[key] -= shares
             if shares and not _SHARED[key]:
                 session.conf.unset(name)
+
+
+@contextmanager
+def told_to_jobs(context: Any, properties: Mapping[str, str]) -> Iterator[None]:
+    """Properties of the jobs that this thread begins in the block."""
+    before = {name: context.getLocalProperty(name) for name in properties}
+    for name, value in properties.items():
+        context.setLocalProperty(name, value)
+    try:
+        yield
+    finally:
+        with suppress(Exception):  # its process may be what failed
+            for name, value in before.items():
+                context.setLocalProperty(name, value)
 
 
 @contextmanager

@@ -9,13 +9,13 @@
 """
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from typing import Any
 
 import pyarrow as pa
 
 from nearsame.dataclass import dataclass
-from nearsame.engines.spark.confs import by_default, setting
+from nearsame.engines.spark.confs import by_default, setting, told_to_jobs
+from nearsame.engines.spark.failures import STEADY
 from nearsame.errors import SourceError
 
 __all__ = ["Fetching"]
@@ -91,9 +91,10 @@ class Fetching:
 
         schema = self.frame.limit(0).toArrow().schema  # what messages are laid out by, with the session's settings
         yield pa.RecordBatch.from_pylist([], schema)  # there may be no rows
-        context, left = self.frame.sparkSession.sparkContext, self.number
+        session, left = self.frame.sparkSession, self.number
+        context, settings = session.sparkContext, session.conf.getAll  # by these a date is read, or a value spelt
         for job in self.jobs:
-            with _settings_of(self.frame.sparkSession):
+            with told_to_jobs(context, settings):
                 served = context._jvm.PythonRDD.runJob(context._jsc.sc(), self.rows, list(job))  # noqa: SLF001  (as RDDs of Python's do)
             for message in _load_from_socket(served, NoOpSerializer()):
                 batch = pa.ipc.read_record_batch(pa.py_buffer(message), schema)
@@ -101,21 +102,7 @@ class Fetching:
                 yield batch
         if left:
             message = f"the source changed: {self.number:,} rows were counted, and {self.number - left:,} came"
-            raise SourceError(message, hint="Give one that stays the same: persist it, or write it to files first.")
-
-
-@contextmanager
-def _settings_of(session: Any) -> Iterator[None]:
-    """Jobs in the block have the settings of the session: by these a date is read, or a value spelt."""
-    context, told = session.sparkContext, session.conf.getAll
-    before = {name: context.getLocalProperty(name) for name in told}
-    for name, value in told.items():
-        context.setLocalProperty(name, value)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            context.setLocalProperty(name, value)
+            raise SourceError(message, hint=STEADY)
 
 
 def _at_once(session: Any) -> float:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
+from nearsame.engines.spark.confs import told_to_jobs
 from nearsame.engines.spark.failures import require_running
 
 __all__ = ["described", "num_executors", "shuffled_bytes"]
@@ -22,16 +23,8 @@ _WAIT = 10_000  # milliseconds until figures are read as they are
 def described(session: Any, step: str) -> Iterator[None]:
     """Jobs and stages that begin in the block are called after a step."""
     require_running(session)
-    context = session.sparkContext
-    before = {name: context.getLocalProperty(name) for name in (_JOB, _STAGE)}
-    for name in before:
-        context.setLocalProperty(name, f"nearsame: {step}")
-    try:
+    with told_to_jobs(session.sparkContext, dict.fromkeys((_JOB, _STAGE), f"nearsame: {step}")):
         yield
-    finally:
-        with suppress(Exception):  # its process may be what failed
-            for name, value in before.items():
-                context.setLocalProperty(name, value)
 
 
 def shuffled_bytes(session: Any) -> int:
