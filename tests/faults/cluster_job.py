@@ -4,23 +4,29 @@
 2. A file says when so many stages are done and another one runs, so that somebody can do harm then.
 """
 
+import itertools
 import json
 import os
 import pickle
 import sys
 import threading
 import time
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 from pyspark import TaskContext
 from pyspark.sql import SparkSession
 
 import nearsame as ns
 from nearsame.flow import pipeline
 from nearsame.recipes.methods import Method
+from tests.frames import test_archive_layers as archives
+from tests.frames import test_layers as layers
+from tests.frames.test_pages import crawl as pages
 from tests.parity import corpora
 from tests.parity.answers import deduplicated, listed, on_spark
 
@@ -107,11 +113,21 @@ def harm(session: Any) -> dict[str, int]:
     }
 
 
-def answered(asked: str, ask: Any) -> Any:
-    """What is asked of either engine."""
+def answered(asked: str, ask: Any, folder: Path) -> Any:
+    """What is asked of either engine; files of its own lie in the folder."""
     source = corpora.mixed(5, families=5, hot=8, links=8)
     settings: dict[str, Any] = {"method": ns.Jaccard(threshold=0.6, shingle_size=2)}
     match asked:
+        case "archives":
+            found = _run(ask, archives.crawl(folder / "crawl", 1, 40), use=layers.EVERY, **settings)
+            return _as_bag(archives.answer(found))
+        case "pages":
+            asked = {"url_column": "where", "html_column": "html", "use": "url,canonical,digest,text"}
+            found = _run(ask, pages(), **asked, **settings)
+            return _as_bag(layers.answer(found, table=isinstance(found.removals, pa.Table)))
+        case "work directory":
+            found = _run(ask, _files(source, folder / "files"), workdir=str(folder / "work"), **settings)
+            return _as_bag(layers.answer(found, table=isinstance(found.removals, pa.Table)))
         case "pairs":
             return listed(ask, source, **settings)
         case "layers":
@@ -121,6 +137,24 @@ def answered(asked: str, ask: Any) -> Any:
         case _:
             settings |= {"order_column": "number"}
     return deduplicated(ask, source, **settings)
+
+
+def _run(ask: Any, source: Any, **settings: Any) -> Any:
+    documents, given = ask(source, ties="content", keep="longest", **settings)
+    return ns.dedup(documents, **given)
+
+
+def _files(table: pa.Table, folder: Path) -> Path:
+    folder.mkdir()
+    size = -(-table.num_rows // 4)
+    for number in range(4):
+        pq.write_table(table.slice(size * number, size), folder / f"{number}.parquet")
+    return folder
+
+
+def _as_bag(answer: Any) -> Counter[str]:
+    lines, counts = answer
+    return Counter(repr(line) for line in [*itertools.chain(*lines), *counts.items()])
 
 
 def main(task: dict[str, Any]) -> None:
@@ -135,8 +169,11 @@ def main(task: dict[str, Any]) -> None:
         threading.Thread(target=watch, args=(session, task["stages"], folder / "reached"), daemon=True).start()
     table = {"broadcast_bytes": 128} if task["asked"] == "past the table" else {}
     engine = ns.Spark(session, driver_bytes=0, task_bytes=0, rounds=1, **table)  # some side by side, the rest in order
-    ask = on_spark(engine, lambda table: session.createDataFrame(table).repartition(4, "number"))
-    answer = answered(task["asked"], ask)
+
+    def laid_out(source: Any) -> Any:
+        return str(source) if isinstance(source, Path) else session.createDataFrame(source).repartition(4, "number")
+
+    answer = answered(task["asked"], on_spark(engine, laid_out), folder)
     (folder / "answer.pickle").write_bytes(pickle.dumps((answer, harm(session))))
     session.stop()
 

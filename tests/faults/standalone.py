@@ -4,6 +4,7 @@
 2. The two workers have addresses of their own (127.0.0.1 and 127.0.0.2): Spark never runs a speculative copy of a task
    on the host that has the first.
 3. Ports are free ones; logs and work lie in the folder that is given.
+4. Workers import nearsame from this checkout, or from nowhere: then each application brings it.
 """
 
 import os
@@ -26,17 +27,28 @@ _HOSTS = ("127.0.0.1", "127.0.0.2")
 _CLASSES = "org.apache.spark.deploy"
 
 
+Process = subprocess.Popen[bytes]
+
+
 @dataclass(frozen=True)
 class Cluster:
-    """Where the master is, and which processes the workers are."""
+    """Where the master is, and which processes the workers are, by their addresses."""
 
     url: str
-    workers: tuple[int, ...]
     folder: Path
+    workers: dict[str, Process]
+    knows_nearsame: bool = True
+
+    def start_worker(self, host: str) -> None:
+        """One at this address; it is there when the master knows it."""
+        home = self.folder / f"worker-{len(list(self.folder.glob('worker-*')))}"
+        options = ["--host", host, "--cores", "1", "--memory", "1g", "--webui-port", "0", "--work-dir", str(home)]
+        self.workers[host] = _start("worker.Worker", [*options, self.url], home, knows_nearsame=self.knows_nearsame)
+        _said(home, r"(Successfully registered) with master", self.workers[host])
 
     def executors(self) -> list[int]:
         """The processes that workers have started and that live."""
-        return [child for worker in self.workers for child in _children(worker)]
+        return [child for worker in self.workers.values() for child in _children(worker.pid)]
 
     def kill_executor(self) -> int:
         """End the youngest executor without a word, with all that it started; its number."""
@@ -45,42 +57,50 @@ class Cluster:
             _signal(process, signal.SIGKILL)
         return last
 
+    def kill_worker(self) -> str:
+        """End a worker without a word, as a machine that is switched off; its address."""
+        host, worker = self.workers.popitem()
+        _end(worker)
+        return host
+
 
 @contextmanager
-def cluster(folder: Path) -> Iterator[Cluster]:
+def cluster(folder: Path, *, knows_nearsame: bool = True) -> Iterator[Cluster]:
     """A cluster that lives as long as the block."""
-    started: list[subprocess.Popen[bytes]] = []
+    options = ["--host", _HOSTS[0], "--port", "0", "--webui-port", "0"]
+    master, workers = _start("master.Master", options, folder / "master", knows_nearsame=False), {}
     try:
-        master = _start("master.Master", ["--host", _HOSTS[0], "--port", "0", "--webui-port", "0"], folder / "master")
-        started.append(master)
         url = _said(folder / "master", r"Starting Spark master at (spark://\S+)", master)
-        for number, host in enumerate(_HOSTS):
-            home = folder / f"worker-{number}"
-            options = ["--host", host, "--cores", "1", "--memory", "1g", "--webui-port", "0", "--work-dir", str(home)]
-            started.append(_start("worker.Worker", [*options, url], home))
-        for number, worker in enumerate(started[1:]):
-            _said(folder / f"worker-{number}", r"(Successfully registered) with master", worker)
-        yield Cluster(url, tuple(worker.pid for worker in started[1:]), folder)
+        found = Cluster(url, folder, workers, knows_nearsame)
+        for host in _HOSTS:
+            found.start_worker(host)
+        yield found
     finally:
-        for process in reversed(started):
-            for each in _below(process.pid):
-                _signal(each, signal.SIGKILL)
-            process.kill()
-            process.wait()
+        for process in (*workers.values(), master):
+            _end(process)
 
 
-def _start(name: str, options: list[str], home: Path) -> "subprocess.Popen[bytes]":
+def _end(process: Process) -> None:
+    for each in (process.pid, *_below(process.pid)):
+        _signal(each, signal.SIGKILL)
+    process.wait()
+
+
+def _start(name: str, options: list[str], home: Path, *, knows_nearsame: bool) -> Process:
     import pyspark
 
     spark = Path(pyspark.__file__).parent
     home.mkdir(parents=True)
+    ours = {
+        "PYSPARK_PYTHON": sys.executable,
+        "PYTHONPATH": os.pathsep.join((str(ROOT / "src"), str(ROOT))),
+    }
     environment = {
-        **os.environ,
+        **{name: value for name, value in os.environ.items() if name not in ours},
+        **(ours if knows_nearsame else {}),
         "SPARK_HOME": str(spark),
         "SPARK_LOCAL_DIRS": str(home),
         "SPARK_DAEMON_MEMORY": "256m",
-        "PYSPARK_PYTHON": sys.executable,
-        "PYTHONPATH": os.pathsep.join((str(ROOT / "src"), str(ROOT))),
     }
     command = [str(spark / "bin" / "spark-class"), f"{_CLASSES}.{name}", *options]  # it becomes the Java process
     with (home / "log").open("wb") as log:
@@ -89,7 +109,7 @@ def _start(name: str, options: list[str], home: Path) -> "subprocess.Popen[bytes
         )
 
 
-def _said(home: Path, pattern: str, process: "subprocess.Popen[bytes]") -> str:
+def _said(home: Path, pattern: str, process: Process) -> str:
     """What a process has written into its log by now, or will soon."""
     end = time.monotonic() + PATIENCE
     while time.monotonic() < end and process.poll() is None:

@@ -39,9 +39,9 @@ def workers(tmp_path_factory):
 class Job:
     """A run on the cluster, in a process of its own."""
 
-    def __init__(self, workers, folder, **task):
-        self.folder = folder
-        given = json.dumps({"master": workers.url, "folder": str(folder), "asked": "exact", **task})
+    def __init__(self, workers, folder, *, asked="exact", **task):
+        self.folder, self.asked = folder, asked
+        given = json.dumps({"master": workers.url, "folder": str(folder), "asked": asked, **task})
         environment = {**os.environ, **sparks.environment()}
         self.log = (folder / "log").open("w+", encoding="utf-8")
         self.process = subprocess.Popen(
@@ -90,7 +90,7 @@ def job(workers, tmp_path):
         pytest.param("exact", 20, ADAPTED, marks=pytest.mark.slow, id="adapted"),
         *(
             pytest.param(asked, stages, ADAPTED, marks=pytest.mark.long, id=f"{asked}, {stages}")
-            for asked in ("pairs", "layers", "against", "past the table")
+            for asked in ("pairs", "layers", "against", "past the table", "pages", "archives", "work directory")
             for stages in (5, 25)
         ),
     ],
@@ -101,21 +101,45 @@ def test_a_killed_executor_changes_nothing(asked, stages, conf, job, workers):
     assert running.reached(), "the job ended before"
     workers.kill_executor()
     found, harm = running.answer()
-    assert {} == difference(answered(asked, local), found)
+    assert {} == difference(_at_home(running), found)
     assert harm["lost"] >= 1
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("asked", ["exact", "archives"])
+def test_a_killed_worker_changes_nothing(asked, job, workers):
+    """Its executor and what that shuffled are gone with it, and nobody starts another one there."""
+    running = job(asked=asked, stages=15, conf=ADAPTED)
+    assert running.reached(), "the job ended before"
+    host = workers.kill_worker()
+    try:
+        found, harm = running.answer()
+    finally:
+        workers.start_worker(host)
+    assert {} == difference(_at_home(running), found)
+    assert harm["lost"] >= 1
+
+
+def _at_home(job):
+    """The answer of one machine, which has its files in a folder of its own."""
+    home = job.folder / "home"
+    home.mkdir()
+    return answered(job.asked, local, home)
 
 
 @pytest.mark.long
 def test_a_task_that_fails_once_changes_nothing(job):
     """It is tried again."""
-    found, harm = job(fault="fail").answer()
-    assert {} == difference(answered("exact", local), found)
+    running = job(fault="fail")
+    found, harm = running.answer()
+    assert {} == difference(_at_home(running), found)
     assert harm["failed"] >= 1
 
 
 @pytest.mark.long
 def test_speculative_copies_change_nothing(job):
     """A task that dawdles is run twice; the copy wins, and the first is ended."""
-    found, harm = job(fault="dawdle", conf=SPECULATION).answer()
-    assert {} == difference(answered("exact", local), found)
+    running = job(fault="dawdle", conf=SPECULATION)
+    found, harm = running.answer()
+    assert {} == difference(_at_home(running), found)
     assert harm["killed"] >= 1

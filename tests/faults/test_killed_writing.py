@@ -8,9 +8,12 @@ import sys
 import time
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.dataset
+import pyarrow.parquet as pq
 import pytest
 
+import nearsame as ns
 from nearsame.frames.writing import STATS, check_target, write_folder
 from tests import sparks
 
@@ -20,6 +23,7 @@ _DRIVER = """
 import os, signal, sys, time
 from pyspark.sql.functions import udf
 from nearsame.engines.spark.places import HadoopPlace
+import nearsame as ns
 from nearsame.frames.writing import write_folder
 from tests import sparks
 from tests.faults import test_killed_writing as killed_writing
@@ -67,3 +71,47 @@ def test_a_killed_driver_leaves_the_former_answer(moment, spark, tmp_path):
     assert 10 == json.loads((target / STATS).read_bytes())["kept"]
     assert 10 == pyarrow.dataset.dataset(target / "numbers").count_rows()
     assert any(".new was left by a run that was killed" in note for note in notes)
+
+
+_RUN = """
+import os, signal, sys
+import nearsame as ns
+from nearsame.engines.spark.places import HadoopPlace
+from tests import sparks
+
+source, target, fatal, room = sys.argv[1:]
+rename, moved = HadoopPlace.move_to, []
+
+def move_to(self, other):
+    moved.append(other)
+    if len(moved) == int(fatal):
+        os.kill(os.getpid(), signal.SIGKILL)
+    rename(self, other)
+
+found = ns.dedup(source, engine=ns.Spark(sparks.session(), driver_bytes=int(room)))
+HadoopPlace.move_to = move_to
+found.write(target, overwrite=True)
+"""
+
+
+@pytest.mark.parametrize(("fatal", "room"), [(1, 0), (2, 0), (2, 1 << 20)])
+def test_a_run_that_is_killed_while_it_replaces_an_answer_loses_none(fatal, room, spark, tmp_path):
+    """With the new one whole and the former in its place, and between: whoever asks next finds the former one."""
+    target, engine = tmp_path / "clean", ns.Spark(spark, driver_bytes=room)
+    for name, ids in (("old", ["a", "b", "c"]), ("new", ["d", "e"])):
+        texts = [f"the council of {name} met on {number // 2} of the days of May to talk" for number in range(len(ids))]
+        pq.write_table(pa.table({"id": ids, "text": texts}), tmp_path / f"{name}.parquet")
+    ns.dedup(str(tmp_path / "old.parquet"), engine=engine).write(target)
+    command = [sys.executable, "-c", _RUN, tmp_path / "new.parquet", target, str(fatal), str(room)]
+    child = subprocess.run(command, env={**os.environ, **sparks.environment()}, capture_output=True, check=False)
+    assert -signal.SIGKILL == child.returncode, child.stderr
+    again = ns.dedup(str(tmp_path / "new.parquet"), engine=engine)
+    with pytest.raises(ns.OutputError, match="exists"):
+        again.write(target)
+    assert ["a", "c"] == _ids(target)
+    assert any(".new was left by a run that was killed" in note for note in again.write(target, overwrite=True).notes)
+    assert ["d"] == _ids(target)
+
+
+def _ids(target):
+    return sorted(pyarrow.dataset.dataset(target / "kept").to_table()["id"].to_pylist())

@@ -13,6 +13,8 @@ from nearsame.engines.spark.stored import Stored, stamps
 from nearsame.flow import pipeline
 from nearsame.frames import corpus, request
 from nearsame.frames.workdir import stored_steps
+from tests.frames.test_archive_layers import answer, crawl
+from tests.frames.test_layers import METHOD
 from tests.sparks import with_damaged_footers
 
 _START = "the council met on monday to talk about the new bridge and its cost over many years to come"
@@ -85,6 +87,25 @@ def test_pairs_go_on_likewise(spark, folder, monkeypatch):
 
 def _listed(found):
     return sorted((row["a_id"], row["b_id"], row["similarity"]) for row in found.pairs.collect())
+
+
+def test_archives_go_on_likewise(spark, tmp_path, monkeypatch):
+    """Texts are not taken out of pages again, who goes is who went; a changed archive is not theirs."""
+    engine, source, workdir = ns.Spark(spark, driver_bytes=0), crawl(tmp_path / "crawl", 1), tmp_path / "work"
+    asked = {"method": METHOD, "keep": "longest"}
+    expected = ns.dedup(str(source), engine=engine, **asked)
+
+    def ask():
+        return ns.dedup(str(source), engine=engine, workdir=workdir, **asked)
+
+    found = _resumed(ask, monkeypatch, pipeline, "decide")
+    assert answer(expected) == answer(found)
+    assert found.stats.removed
+    assert found.stats.skipped
+    with (source / "b.warc").open("ab") as archive:
+        archive.write(b"\r\n")
+    with pytest.raises(ns.WorkdirError, match=r"belongs to another run: .*b\.warc was"):
+        ask()
 
 
 def test_a_work_directory_is_for_files(spark, folder):

@@ -1,6 +1,7 @@
-"""Who is removed, and which pairs are similar: on the driver, or by the cluster, with one answer.
+"""Who is removed, and which pairs are similar: on the driver, in one task, or side by side, with one answer.
 
-1. Few candidates are decided on the driver by the kernels of one machine; how few is a setting.
+1. Few candidates are decided on the driver by the kernels of one machine, more of them by the same in one task; how few
+   and how many are settings. Only pairs of more than the driver may hold are listed side by side: few may have many.
 2. A copy of a removed document goes with it, a copy of a kept one has that as its witness.
 """
 
@@ -10,8 +11,9 @@ from typing import Any
 
 from nearsame.answers.stats import Component
 from nearsame.dataclass import dataclass
+from nearsame.engines.space import num_bytes
 from nearsame.flow.corpus import Question, State
-from nearsame.frames.one_task import DECISIONS, NumberedQuestion, here, told
+from nearsame.frames.one_task import DECISIONS, NumberedQuestion, here, in_one_task, told
 from nearsame.frames.rounds import ENTRY_BYTES, Cluster
 
 __all__ = ["Decision", "answered", "inherited"]
@@ -45,10 +47,14 @@ def answered(state: State[Any], question: Question) -> Decision:
         meeting = corpus.told.with_copies(meeting)
         state = replace(state, met=replace(state.met, meeting=meeting))
     asked = NumberedQuestion(question, state.method, corpus.counts["different_against"], corpus.apart)
-    if ENTRY_BYTES * meeting.num_entries + 8 * meeting.num_items <= verbs.engine.decided_bytes:
+    size = ENTRY_BYTES * meeting.num_entries + 8 * meeting.num_items
+    if size <= verbs.engine.decided_bytes:
         verbs.room["deciding"] = "driver"
         lists, entries = meeting.lists.sort("number"), meeting.entries.select("key", "number", "place")
         return _told(verbs.frame(here(asked, verbs.tables(lists), verbs.tables(entries))), verbs)
+    if size <= num_bytes(verbs.engine.task_bytes) and question.kind != "pairs":
+        verbs.room["deciding"] = "one task"
+        return _told(in_one_task(asked, meeting.lists, meeting.entries, verbs), verbs)
     verbs.room["deciding"] = "cluster"
     cluster, component = Cluster(state, asked), None
     match question.kind:
@@ -65,9 +71,8 @@ def answered(state: State[Any], question: Question) -> Decision:
 
 
 def _told(answers: Any, verbs: Any) -> Decision:
-    kept = verbs.computed(answers)
-    last = kept.filter("a < 0").first()
-    work, component = told(last["note"])
+    kept, (note,) = verbs.told(answers, "max(note)")  # one row has it, the one that is no answer
+    work, component = told(note)
     return Decision(kept.filter("a >= 0").drop("note"), work.record(), component)
 
 
