@@ -273,3 +273,46 @@ def resident(pid):
     """Bytes of memory that a process has."""
     pages = int(Path(f"/proc/{pid}/statm").read_text("ascii").split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+def test_a_hangup_breaks_into_nothing(index, tmp_path):
+    """Whatever the service does when it comes, such as to write a line of the log: the loop reads the tokens later."""
+    tokens = tmp_path / "tokens"
+    tokens.write_text(f"read {READ}\n", "utf-8")
+    script = _WITHIN_A_LINE.format(index=str(index), tokens=str(tokens))
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=PATIENCE, check=False)
+    assert 0 == done.returncode, done.stderr
+    events = [json.loads(line)["event"] for line in done.stdout.splitlines()]
+    assert "stopped" == events[-1]
+    assert 2 <= events.count("tokens")
+
+
+_WITHIN_A_LINE = """
+import os, signal, sys
+from nearsame.index.index import Index
+from nearsame.service.logs import Log
+from nearsame.service import server
+from nearsame.service.settings import Settings
+
+class Stream:
+    inside, first = False, True
+
+    def write(self, line):
+        assert not self.inside, "a line within a line"
+        self.inside = True
+        os.kill(os.getpid(), signal.SIGHUP)
+        for _ in range(1000):  # where Python looks for signals
+            pass
+        self.inside = False
+        sys.stdout.write(line)
+        if '"tokens"' in line:
+            os.kill(os.getpid(), signal.SIGHUP if self.first else signal.SIGTERM)
+            self.first = False
+
+    def flush(self):
+        pass
+
+settings = Settings(token_file={tokens!r}, port=0)
+opener = lambda *, read_only: Index.open({index!r}, read_only=read_only)
+server.serve(opener, "test", settings, say=lambda address: None, log=Log(Stream()))
+"""

@@ -2,10 +2,11 @@
 
 import asyncio
 import threading
+import time
 
 import pytest
 
-from nearsame.errors import InterruptedChangeError
+from nearsame.errors import InterruptedChangeError, StoreBusyError, StoreError
 from nearsame.service.changes import Adding, Removing
 from nearsame.service.metrics import Metrics
 from nearsame.service.problems import HttpProblem
@@ -235,3 +236,122 @@ def test_a_group_in_doubt_is_not_written_again():
     _, *doubtful = run(shelf, work)
     assert [3] == calls
     assert [InterruptedChangeError] * 3 == [type(each) for each in doubtful]
+
+
+class Held:
+    """A change that an index refuses while others write to it."""
+
+    documents, kind = 1, "held"
+
+    def __init__(self, calls, refusals):
+        self.calls, self.refusals = calls, refusals
+
+    def apply(self, index, changes):
+        """Refused so many times, then made."""
+        self.calls.append(len(changes))
+        if len(self.calls) <= self.refusals:
+            raise StoreBusyError("another process writes")
+        return ["made"] * len(changes)
+
+
+def test_while_others_write_changes_wait_together():
+    """None is tried alone, which would make each wait for all before it; what comes meanwhile goes along."""
+    shelf, calls = Shelf(), []
+
+    async def work(writer):
+        shelf.gate.clear()
+        first, *tasks = await submitted(writer, Adding([document(0)]), *(Held(calls, 7) for _ in range(5)))
+        shelf.gate.set()
+        return await asyncio.gather(first, *tasks)
+
+    assert ["made"] * 5 == run(shelf, work)[1:]
+    assert [5] * 8 == calls
+
+
+def test_a_change_that_waits_for_others_in_vain_is_not_written():
+    """Its client is told when its time is over, though it was tried until then; so it is at the end of the service."""
+    shelf, calls = Shelf(), []
+
+    async def work(writer):
+        shelf.gate.clear()
+        _, *_ = await submitted(writer, Adding([document(0)]))
+        tasks = [asyncio.create_task(writer.submit(Held(calls, 10**9), 0.2)) for _ in range(3)]
+        await waiting(writer, 3)
+        shelf.gate.set()
+        answers = await asyncio.gather(*tasks, return_exceptions=True)
+        return answers, await asyncio.to_thread(writer.close, 30)
+
+    answers, is_closed = run(shelf, work)
+    assert [("timeout", 503)] * 3 == [(answer.code, answer.status) for answer in answers]
+    assert all("was not written" in answer.detail for answer in answers)
+    assert is_closed
+
+
+def test_an_index_that_cannot_be_reached_is_not_asked_for_each_change():
+    """Where the first try took all of their time, the others of its group are told the same."""
+    shelf, calls = Shelf(), []
+
+    class Unreachable:
+        documents, kind = 1, "unreachable"
+
+        def apply(self, index, changes):
+            calls.append(len(changes))
+            time.sleep(0.3)
+            raise StoreError("the server does not answer")
+
+    async def work(writer):
+        shelf.gate.clear()
+        first = asyncio.create_task(writer.submit(Adding([document(0)]), 30))
+        await asyncio.sleep(0)
+        await waiting(writer, 0)
+        tasks = [asyncio.create_task(writer.submit(Unreachable(), 0.2)) for _ in range(3)]
+        await waiting(writer, 3)
+        shelf.gate.set()
+        return await asyncio.gather(first, *tasks, return_exceptions=True)
+
+    answers = run(shelf, work)[1:]
+    assert all(isinstance(answer, StoreError) or answer.code == "timeout" for answer in answers)
+    assert calls in ([3], [])  # none at all where this machine took longer than they wait
+
+
+def test_what_was_accepted_is_written_though_nobody_hears_of_it():
+    """The service's loop is closed when the index can be written to: the rest is written, and the end is no lie."""
+    shelf, calls = Shelf(), []
+
+    async def work():
+        writer = GroupWriter(lambda: shelf.open(read_only=False), Metrics(), most_waiting=100, group=1)
+        writer.start()
+        shelf.gate.clear()
+        tasks = await submitted(writer, *(Adding([document(n)]) for n in range(5)), Held(calls, 0))
+        for task in tasks:
+            task.cancel()
+        return writer
+
+    writer = asyncio.run(work())
+    shelf.gate.set()
+    assert writer.close(30)
+    assert {f"d{n}" for n in range(5)} == set(shelf.documents)
+    assert [1] == calls
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_a_writer_that_ends_early_has_not_written_all():
+    """Whatever ended it; the service then says so by its exit code."""
+    shelf = Shelf()
+
+    class Fatal:
+        documents, kind = 1, "fatal"
+
+        def apply(self, index, changes):
+            raise KeyboardInterrupt
+
+    async def work(writer):
+        shelf.gate.clear()
+        tasks = await submitted(writer, Adding([document(0)]), Fatal(), Adding([document(1)]))
+        shelf.gate.set()
+        is_closed = await asyncio.to_thread(writer.close, 30)
+        for task in tasks:
+            task.cancel()
+        return is_closed
+
+    assert not run(shelf, work)

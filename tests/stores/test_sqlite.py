@@ -8,6 +8,7 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import zlib
 from concurrent.futures import ThreadPoolExecutor
@@ -20,6 +21,7 @@ import pytest
 import nearsame as ns
 from nearsame.errors import StoreError
 from nearsame.files.placing import Beside
+from nearsame.index import migrating
 from nearsame.stores import create_store, open_store
 from nearsame.stores.sqlite_files import log_of
 
@@ -328,3 +330,47 @@ def test_who_may_not_write_to_an_index_keeps_nobody_from_it(what):
         assert (["refused"] if what in {"write", "replace"} else ["a"]) == told[:1]
         assert ["a.ns"] == [path.name for path in Path(home).iterdir()]
         assert ["a", "b", "added"] == _as_another(4242, place, "write")
+
+
+@pytest.mark.parametrize("seconds", [0.2, 60])
+def test_who_opens_a_file_without_a_log_waits_for_those_who_have_it_open(tmp_path, seconds):
+    """SQLite does not, where a file is to have a log from now on; a migration that was refused leaves one without."""
+    place = tmp_path / "a.ns"
+    ns.Index.create(place, source=[{"id": "a", "text": "what it has"}]).close()
+    with closing(sqlite3.connect(place, isolation_level=None, check_same_thread=False)) as other:
+        other.execute("PRAGMA journal_mode = DELETE")
+        other.execute("BEGIN")
+        other.execute("SELECT * FROM settings").fetchone()
+        if seconds < 1:
+            with pytest.raises(ns.StoreBusyError, match=r"gave up after 0\.2 s"):
+                ns.Index.open(place, timeout_seconds=seconds)
+            return
+        timer = threading.Timer(0.3, other.execute, ["COMMIT"])
+        timer.start()
+        with ns.Index.open(place, timeout_seconds=seconds) as index:
+            assert ["a"] == list(index.ids())
+        timer.join()
+
+
+@pytest.mark.parametrize("what", ["create", "backup", "migrate"])
+def test_a_link_to_an_index_leads_to_what_takes_its_place(tmp_path, what, monkeypatch):
+    """It stays a link: else there were two indexes, of which the one that others know by its own name is the old one."""
+    place, link, other = tmp_path / "disk" / "a.ns", tmp_path / "a.ns", tmp_path / "b.ns"
+    place.parent.mkdir()
+    link.symlink_to(place)
+    ns.Index.create(link, store="text", source=[{"id": "a", "text": "what it has"}]).close()
+    ns.Index.create(other, source=[{"id": "b", "text": "what the other one has"}]).close()
+    assert place.is_file()
+    number = place.stat().st_ino
+    if what == "create":
+        ns.Index.create(link, overwrite=True).close()
+    elif what == "backup":
+        with ns.Index.open(other) as index:
+            index.backup(link, overwrite=True)
+    else:
+        monkeypatch.setattr(migrating, "is_current", lambda *_: False)
+        assert ns.Index.migrate(link)
+    assert link.is_symlink()
+    assert number != place.stat().st_ino
+    with ns.Index.open(link, read_only=True) as index:
+        assert {"create": [], "backup": ["b"], "migrate": ["a"]}[what] == list(index.ids())

@@ -64,6 +64,7 @@ class _Count(click.ParamType[int]):
 
 _COUNT = _Count()
 _LOCK_SECONDS = 30.0  # for another process that writes to the index
+_TURN_SECONDS = 1.0  # likewise; the writer asks again and again, for as long as its clients wait
 _listening = options.section(
     "Listening",
     spec("--host", default="127.0.0.1", metavar="ADDRESS", help="Address to listen at.", stands="127.0.0.1"),
@@ -187,7 +188,8 @@ def serve(index: str, *, no_request_log: bool, decisions: str | None, **given: A
     settings = Settings(**given, decisions=_decisions(index, decisions, given), request_log=not no_request_log)
 
     def opened(*, read_only: bool) -> Index:
-        return Index.open(index, read_only=read_only, timeout_seconds=min(_LOCK_SECONDS, settings.timeout))
+        most = _LOCK_SECONDS if read_only else _TURN_SECONDS
+        return Index.open(index, read_only=read_only, timeout_seconds=min(most, settings.timeout))
 
     name = _called(index)
     server.serve(opened, name, settings, say=lambda address: click.echo(printable(f"{name}: {address}")))

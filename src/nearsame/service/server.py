@@ -3,9 +3,12 @@
 1. Beyond this machine it listens only with tokens, or when that is what was asked for (--insecure).
 2. SIGTERM and SIGINT end it gracefully: nothing new is accepted, what was accepted is written and answered. That has a
    time; when it is over the process ends, whatever it is doing: the system's own alarm needs nothing of Python.
-3. SIGHUP reads the token file again; one that cannot be read changes nothing.
+3. SIGHUP reads the token file again; one that cannot be read changes nothing. It never ends the service, also not while
+   that begins or ends.
+4. A signal breaks into whatever Python does, in the midst of a line of the log: what it is about is done by the loop.
 """
 
+import asyncio
 import contextlib
 import os
 import resource
@@ -50,7 +53,18 @@ def serve(
         NearSameError: It would listen beyond this machine without tokens, or the address, the tokens or the index
             cannot be used.
     """
-    log = log or Log(requests=settings.request_log)
+    with _calm() as hangups:
+        _serve(opener, name, settings, say, log or Log(requests=settings.request_log), hangups)
+
+
+def _serve(  # noqa: PLR0913, PLR0917  (what serve is given, and the signals that came)
+    opener: Callable[..., Any],
+    name: str,
+    settings: Settings,
+    say: Callable[[str], None],
+    log: Log,
+    hangups: list[int],
+) -> None:
     log.adopt("uvicorn.error", "asyncio", "psycopg")
     access = _access(settings, log)
     service = Service.around(name, opener, settings, access, log)
@@ -62,7 +76,7 @@ def serve(
             with contextlib.closing(opener(read_only=True)) as index:
                 lookups.warm_up(index)
             started, reload = partial(_announce, listener, service, say), partial(_reload, access, log)
-            _Server(configured(service), started, reload, service.expect_end).run([listener])
+            _Server(configured(service), started, reload, service.expect_end, hangups).run([listener])
             log.event("stopping", waiting="what was accepted is written and answered")
         finally:
             is_done = service.close(_GRACE)
@@ -94,19 +108,25 @@ class _Server(Server):
     """Uvicorn's server, whose end on a signal is not a failure."""
 
     def __init__(
-        self, config: Config, started: Callable[[], None], reload: Callable[[], None], ending: Callable[[], None]
+        self,
+        config: Config,
+        started: Callable[[], None],
+        reload: Callable[[], None],
+        ending: Callable[[], None],
+        hangups: list[int],
     ) -> None:
         super().__init__(config)
         self._tell = started
         self._reload = reload
         self._ending = ending
+        self._hangups = hangups
 
     def handle_exit(self, sig: int, frame: Any) -> None:
         """A signal came: the end, in time."""
-        self._ending()
-        super().handle_exit(sig, frame)
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
         signal.setitimer(signal.ITIMER_REAL, int(self.config.timeout_graceful_shutdown or 0) + 2 * _GRACE)
+        self._loop.call_soon_threadsafe(self._ending)
+        super().handle_exit(sig, frame)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Begin, and say so."""
@@ -116,17 +136,37 @@ class _Server(Server):
     @contextlib.contextmanager
     def capture_signals(self) -> Generator[None, None, None]:
         """Take the signals while it runs; not raised again at the end, for a graceful end is exit code 0."""
-        handlers = {
-            signal.SIGTERM: self.handle_exit,
-            signal.SIGINT: self.handle_exit,
-            signal.SIGHUP: lambda _number, _frame: self._reload(),
-        }
-        before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
+        self._loop = asyncio.get_running_loop()
+        before = {number: signal.signal(number, self.handle_exit) for number in (signal.SIGTERM, signal.SIGINT)}
+        before[signal.SIGHUP] = signal.getsignal(signal.SIGHUP)
+        self._loop.add_signal_handler(signal.SIGHUP, self._reload)
+        if self._hangups:  # since the tokens were read, perhaps
+            self._loop.call_soon(self._reload)
         try:
             yield
         finally:
+            self._loop.remove_signal_handler(signal.SIGHUP)
+            if self.should_exit:  # what was accepted is being written, and the alarm is set
+                before[signal.SIGTERM] = _ignored
             for number, handler in before.items():
                 signal.signal(number, handler)
+
+
+def _ignored(number: int, frame: Any) -> None:
+    """A signal that changes nothing."""
+
+
+@contextlib.contextmanager
+def _calm() -> Generator[list[int], None, None]:
+    """SIGHUP ends nothing; those that came before somebody else took them."""
+    came: list[int] = []
+    before = {number: signal.getsignal(number) for number in (signal.SIGHUP, signal.SIGTERM)}
+    signal.signal(signal.SIGHUP, lambda number, _: came.append(number))
+    try:
+        yield came
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _allow_files() -> None:

@@ -5,12 +5,14 @@
    waits for company that may not come.
 3. What waits is bounded; who comes on top of that is sent away at once, to come back.
 4. A change that fails does so alone: its group is written again without company, unless it may have been written.
-5. A change is withdrawn while it waits or not at all, so "not written" is never a guess.
-6. At the end what was accepted is written first. The index is closed when nobody reads it any more: whoever closes it
+5. While others write to the index a change goes on waiting, for as long as its client does: the index gives up soon.
+6. A change is withdrawn while it waits or not at all, so "not written" is never a guess.
+7. At the end what was accepted is written first. The index is closed when nobody reads it any more: whoever closes it
    last writes its log back, and readers cannot.
 """
 
 import asyncio
+import contextlib
 import threading
 import time
 from collections import deque
@@ -18,7 +20,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from nearsame.dataclass import dataclass
-from nearsame.errors import InterruptedChangeError
+from nearsame.errors import InterruptedChangeError, StoreBusyError
 from nearsame.service.metrics import Metrics
 from nearsame.service.problems import HttpProblem, busy, interrupted
 
@@ -59,6 +61,13 @@ class _Waiting:
     change: Change
     loop: asyncio.AbstractEventLoop
     answer: asyncio.Future[Any]
+    since: float
+    until: float
+
+    def overdue(self) -> HttpProblem:
+        """What its client is told who waited in vain."""
+        detail = f"the change waited {time.monotonic() - self.since:.1f} s and was not written"
+        return HttpProblem(503, "timeout", detail, hint="Send it again.", headers={"Retry-After": "1"})
 
 
 class GroupWriter:
@@ -73,7 +82,8 @@ class GroupWriter:
         self._changed = threading.Condition()
         self.ends = False  # the service does: then nobody waits for what takes longer than it has left
         self._closing = False
-        self._is_written, self._may_close = threading.Event(), threading.Event()
+        self._has_ended, self._may_close = threading.Event(), threading.Event()
+        self._is_written = False
         self._failed: BaseException | None = None
         self._thread: threading.Thread | None = None
         metrics.watch("write", lambda: len(self._queue))
@@ -90,7 +100,7 @@ class GroupWriter:
     @property
     def works(self) -> bool:
         """Whether changes are taken."""
-        return self._thread is not None and not self._is_written.is_set() and not self._closing
+        return self._thread is not None and not self._has_ended.is_set() and not self._closing
 
     async def submit(self, change: Change, seconds: float) -> Any:
         """Have a change made, and wait until it is durable.
@@ -98,7 +108,7 @@ class GroupWriter:
         Raises:
             Problem: There are too many, it took too long, or the service is about to stop: nothing was written.
         """
-        waiting = self._enqueue(change)
+        waiting = self._enqueue(change, seconds)
         try:
             return await self._answered(waiting, seconds)
         except asyncio.CancelledError:
@@ -112,8 +122,7 @@ class GroupWriter:
                 return await asyncio.shield(waiting.answer)
         except TimeoutError:
             if self._withdraw(waiting):
-                detail = f"the change waited {seconds:.1f} s and was not written"
-                raise HttpProblem(503, "timeout", detail, hint="Send it again.", headers={"Retry-After": "1"}) from None
+                raise waiting.overdue() from None
             return await waiting.answer  # it is being written: when that ends the answer is certain
 
     def finish(self, seconds: float) -> bool:
@@ -121,21 +130,21 @@ class GroupWriter:
         with self._changed:
             self._closing = True
             self._changed.notify()
-        return self._thread is None or self._is_written.wait(seconds)
+        return self._thread is None or (self._has_ended.wait(seconds) and self._is_written)
 
     def close(self, seconds: float) -> bool:
         """Finish, and let go of the index within this time; whether it did."""
         deadline = time.monotonic() + seconds
         self._may_close.set()
-        self.finish(seconds)
+        is_written = self.finish(seconds)
         if self._thread is None:
             return True
         self._thread.join(max(0.0, deadline - time.monotonic()))
-        return not self._thread.is_alive()
+        return is_written and not self._thread.is_alive()
 
-    def _enqueue(self, change: Change) -> _Waiting:
-        loop = asyncio.get_running_loop()
-        waiting = _Waiting(change, loop, loop.create_future())
+    def _enqueue(self, change: Change, seconds: float) -> _Waiting:
+        loop, now = asyncio.get_running_loop(), time.monotonic()
+        waiting = _Waiting(change, loop, loop.create_future(), now, now + seconds)
         with self._changed:
             if not self.works:
                 raise HttpProblem(503, "stopping", "the service is about to stop: nothing was written")
@@ -158,15 +167,17 @@ class GroupWriter:
             index = self._opener()
         except BaseException as error:  # noqa: BLE001  (it is raised where start() was called)
             self._failed = error
-            self._is_written.set()  # there is nothing to write
+            self._is_written = True  # there is nothing to write
+            self._has_ended.set()
             return
         finally:
             opened.set()
         try:
             while group := self._next_group():
                 self._write(index, group)
+            self._is_written = True
         finally:
-            self._is_written.set()
+            self._has_ended.set()
             self._may_close.wait()
             index.close()
 
@@ -187,19 +198,40 @@ class GroupWriter:
         return change.kind == group[0].change.kind and documents + change.documents <= self._group
 
     def _write(self, index: WritableIndex, group: Sequence[_Waiting]) -> None:
+        answers = self._made(index, group)
+        if isinstance(answers, StoreBusyError):
+            self._give_back(group)
+        elif isinstance(answers, Exception) and len(group) > 1 and not isinstance(answers, InterruptedChangeError):
+            for number, waiting in enumerate(group):
+                has_time = time.monotonic() < waiting.until  # an index that cannot be reached is asked for a while
+                alone = self._made(index, [waiting]) if has_time else answers
+                if isinstance(alone, StoreBusyError):
+                    self._give_back(group[number:])
+                    return
+                settle([waiting], [alone] if isinstance(alone, Exception) else alone)
+        else:
+            settle(group, [answers] * len(group) if isinstance(answers, Exception) else answers)
+
+    def _made(self, index: WritableIndex, group: Sequence[_Waiting]) -> list[Any] | Exception:
+        """The answer to each change of a group that is written in one transaction, or why none of it is."""
         began = time.perf_counter()
         answers: list[Any] | Exception
         try:
             answers = group[0].change.apply(index, [waiting.change for waiting in group])
         except Exception as error:  # noqa: BLE001  (whoever sent the change gets it)
             answers = error
-        is_in_doubt = isinstance(answers, InterruptedChangeError)
-        if isinstance(answers, Exception) and len(group) > 1 and not is_in_doubt:
-            for waiting in group:
-                self._write(index, [waiting])
-            return
-        self._note(group, time.perf_counter() - began, failed=isinstance(answers, Exception))
-        settle(group, [answers] * len(group) if isinstance(answers, Exception) else answers)
+        if not isinstance(answers, Exception) or len(group) == 1 or isinstance(answers, InterruptedChangeError):
+            self._note(group, time.perf_counter() - began, failed=isinstance(answers, Exception))
+        return answers
+
+    def _give_back(self, group: Sequence[_Waiting]) -> None:
+        """Let changes wait again, first in the queue, whose clients still do; the others are told."""
+        with self._changed:
+            now = time.monotonic()
+            late = [waiting for waiting in group if waiting.until <= now]
+            self._queue.extendleft(reversed([waiting for waiting in group if waiting.until > now]))
+        if late:
+            settle(late, [waiting.overdue() for waiting in late])
 
     def _note(self, group: Sequence[_Waiting], seconds: float, *, failed: bool) -> None:
         self._metrics.transactions.labels("failed" if failed else "done").inc()
@@ -208,7 +240,7 @@ class GroupWriter:
 
 
 def settle(group: Sequence[Asker], answers: Sequence[Any]) -> None:
-    """Tell the clients, with one call into the loop for all of them."""
+    """Tell the clients, with one call into the loop for all of them; nobody is there any more where that was closed."""
 
     def tell() -> None:
         for waiting, answer in zip(group, answers, strict=True):
@@ -216,7 +248,9 @@ def settle(group: Sequence[Asker], answers: Sequence[Any]) -> None:
                 continue
             if isinstance(answer, Exception):
                 waiting.answer.set_exception(answer)
+                waiting.answer.exception()  # it is no fault that nobody asked, where the client has gone
             else:
                 waiting.answer.set_result(answer)
 
-    group[0].loop.call_soon_threadsafe(tell)
+    with contextlib.suppress(RuntimeError):
+        group[0].loop.call_soon_threadsafe(tell)

@@ -29,6 +29,7 @@ from nearsame.stores.sqlite_files import (
     log_ahead,
     log_of,
     looking_closely,
+    place_of,
     read_settings,
     reader,
     refuse_present,
@@ -89,12 +90,12 @@ class Sqlite:
 
     @classmethod
     def _opened(cls, path: Path, *, read_only: bool, timeout_seconds: float) -> "Sqlite":
-        with mishaps(path):
+        with mishaps(path, timeout_seconds):
             only_reads = read_only or not os.access(path, os.W_OK)
             connection = reader(path, timeout_seconds) if only_reads else connected(path, "rw", timeout_seconds)
             try:
                 settings = read_settings(path, connection)
-                tune(connection, write=not only_reads)
+                tune(connection, None if only_reads else timeout_seconds)
                 return cls(path, path, connection, settings, timeout_seconds)
             except UnicodeDecodeError as error:  # in what SQLite says of a damaged table
                 connection.close()
@@ -106,7 +107,7 @@ class Sqlite:
     @classmethod
     def create(cls, where: str, settings: Mapping[str, str], *, overwrite: bool, timeout_seconds: float) -> "Sqlite":
         """A new file beside its place; see `stores.create_store`."""
-        place = Path(where)
+        place = place_of(where)
         with told(place):
             put_back(place.absolute())
             refuse_present(place, overwrite=overwrite)
@@ -131,7 +132,7 @@ class Sqlite:
                     connection.execute(f"PRAGMA {pragma}")  # nobody sees it, and a half one is thrown away
                 connection.executescript(MAKE)
                 connection.executemany("INSERT INTO settings VALUES (?, ?)", sealed(settings).items())
-                tune(connection, write=False)
+                tune(connection)
                 return cls(path, place, connection, read_settings(place, connection), timeout_seconds)
             except BaseException:
                 connection.close()
@@ -202,11 +203,11 @@ class Sqlite:
             self._path = self._place
             self._close_beside()
             self._connection = connected(self._place, "rw", self._timeout_seconds)
-            tune(self._connection, write=True)
+            tune(self._connection, self._timeout_seconds)
 
     def backup(self, where: str, *, overwrite: bool) -> None:
         """Copy it as it is at this moment, whoever writes meanwhile; see `stores.base.Store`."""
-        place = Path(where)
+        place = place_of(where)
         self._require_unmoved()
         with told(place):
             put_back(place.absolute())
@@ -264,7 +265,7 @@ class Sqlite:
         """A file that nobody was seen to write to is opened anew when somebody has, and an answer of both is none."""
         if isinstance(self._connection, Frozen) and self._connection.has_changed(self._path):
             opened = reader(self._path, self._timeout_seconds)
-            tune(opened, write=False)
+            tune(opened)
             self._connection.close()
             self._connection = opened
             self._require_unmoved()

@@ -28,6 +28,7 @@ __all__ = [
     "log_ahead",
     "log_of",
     "looking_closely",
+    "place_of",
     "read_settings",
     "reader",
     "refuse_present",
@@ -110,15 +111,29 @@ def log_ahead(path: Path, timeout_seconds: float) -> None:
     """Let a file say that it has a write-ahead log: a change of the file itself, which nobody is to see half done."""
     connection = connected(path, "rw", timeout_seconds)
     try:
-        connection.execute("PRAGMA journal_mode = WAL")
+        _log_ahead(connection, timeout_seconds)
     finally:
         connection.close()
 
 
-def tune(connection: sqlite3.Connection, *, write: bool) -> None:
-    """Settings of a connection."""
-    if write:
-        connection.execute("PRAGMA journal_mode = WAL")
+def _log_ahead(connection: sqlite3.Connection, timeout_seconds: float) -> None:
+    """SQLite does not wait for those who have the file open when it changes that; who comes later may have done it."""
+    deadline = time.monotonic() + timeout_seconds
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as error:
+            if code_of(error) not in BUSY or time.monotonic() >= deadline:
+                raise
+            time.sleep(_PAUSE_SECONDS)
+        else:
+            return
+
+
+def tune(connection: sqlite3.Connection, write_seconds: float | None = None) -> None:
+    """Settings of a connection; of one that writes how long it waits for others."""
+    if write_seconds is not None:
+        _log_ahead(connection, write_seconds)
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute("PRAGMA secure_delete = ON")
     connection.execute(f"PRAGMA cache_size = {-_CACHE_BYTES >> 10}")
@@ -205,6 +220,15 @@ def beside(place: Path) -> Beside:
         return Beside(place.absolute())
     except OSError as error:
         raise StoreError(f"{place}: {error.strerror}", hint="Check the folder, and the permission to write.") from None
+
+
+def place_of(where: str) -> Path:
+    """Where a file is that is made anew: a link leads to it, and stays.
+
+    >>> place_of("/nowhere/crawl.ns").name
+    'crawl.ns'
+    """
+    return Path(os.path.realpath(where) if os.path.islink(where) else where)  # noqa: PTH114
 
 
 @contextmanager
