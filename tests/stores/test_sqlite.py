@@ -354,7 +354,7 @@ def test_who_opens_a_file_without_a_log_waits_for_those_who_have_it_open(tmp_pat
 
 @pytest.mark.parametrize("what", ["create", "backup", "migrate"])
 def test_a_link_to_an_index_leads_to_what_takes_its_place(tmp_path, what, monkeypatch):
-    """It stays a link: else there were two indexes, of which the one that others know by its own name is the old one."""
+    """It stays a link: else there were two indexes, and the one that others know by its own name was the old one."""
     place, link, other = tmp_path / "disk" / "a.ns", tmp_path / "a.ns", tmp_path / "b.ns"
     place.parent.mkdir()
     link.symlink_to(place)

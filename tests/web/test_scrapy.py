@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import pytest
 from scrapy import Field, Item, Request, signals
 from scrapy.exceptions import DropItem, NotConfigured
-from scrapy.http import HtmlResponse, Response
+from scrapy.http import HtmlResponse, Response, TextResponse
 from scrapy.settings import Settings
 from scrapy.statscollectors import MemoryStatsCollector
 from scrapy.utils.test import get_crawler
@@ -23,8 +23,10 @@ from scrapy.utils.test import get_crawler
 from nearsame.errors import ConfigError, IndexMismatchError, StoreError
 from nearsame.recipes.methods import MinHash
 from nearsame.web.scrapy import NearDuplicateLinksMiddleware, NearDuplicatePipeline
+from nearsame.web.scrapy.given_links import GivenLinks, Page
+from nearsame.web.scrapy.judge import Judged, PageJudge
 from nearsame.web.scrapy.options import CrawlOptions
-from nearsame.web.seen import Indexed
+from nearsame.web.seen import Indexed, Resemblance
 from tests.patience import PATIENCE
 from tests.web.listing import Listing
 from tests.web.site import NUM_ARTICLES, Served, Site, served
@@ -572,6 +574,28 @@ def test_a_job_goes_on_where_it_was_stopped(tmp_path: Path, site: Site) -> None:
     assert WHOLE == kept_paths(first, second)
     assert 0 < len(second.items) < len(WHOLE)
     assert sum(site.requests.values()) < 95
+
+
+@pytest.mark.parametrize("is_job", [True, False])
+def test_links_that_a_job_gave_before_it_stopped_are_not_lost(tmp_path: Path, is_job: bool) -> None:
+    """A near-duplicate that comes after the stop has the same links: they were followed."""
+    settings = {"NEARSAME_FOLLOW": 0} | ({"JOBDIR": str(tmp_path)} if is_job else {})
+    links = [Request(f"http://a.example/{number}") for number in range(30)]
+    copy = TextResponse("http://a.example/again", request=Request("http://a.example/again"))
+    page = Page(copy, Judged("again", copy.url, Resemblance("first", None, 1.0, "jaccard")))
+    for number in range(2):
+        crawler = get_crawler(settings_dict=settings)
+        judge = PageJudge(CrawlOptions.of(crawler.settings), crawler)
+        given = GivenLinks(judge, crawler)
+        if number == 0:
+            for link in links:
+                given.scheduled(link)
+        else:
+            assert not any(given.follows(link, page) for link in links)
+        given.close()
+        judge.close()
+    assert crawler.stats is not None
+    assert (None if is_job else 30) == crawler.stats.get_value("nearsame/links_lost")
 
 
 @pytest.mark.slow

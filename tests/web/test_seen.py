@@ -119,6 +119,36 @@ def test_a_job_that_goes_on_knows_its_own_documents(tmp_path: Path) -> None:
     elsewhere.close()
 
 
+def test_a_page_that_came_twice_does_not_resemble_itself_when_its_job_goes_on(tmp_path: Path) -> None:
+    """The first time it asked to wait; the second, under a name of its own, is what the same page gives at once now."""
+    where, job, url = str(tmp_path / "seen.ns"), tmp_path / "own", "http://a/"
+    wait, text = "please wait a little", "one two three four"
+    seen = Indexed(where, None, job)
+    assert seen.add_if_new(url, url, wait) is None
+    assert seen.add_if_new(f"{url}#2", url, text) is None
+    seen.close()
+    seen = Indexed(where, None, job)
+    assert seen.add_if_new(url, url, text) is None
+    copy = seen.add_if_new("http://b/", "http://b/", text)
+    assert (url, False) == (copy and (copy.id, copy.unchanged))
+    again = seen.add_if_new(f"{url}#2", url, text)  # twice in one part of the job is twice there
+    assert url == (again and again.id)
+    seen.close()
+
+
+def test_items_of_a_page_that_come_in_another_order_are_the_same_items(tmp_path: Path) -> None:
+    """After a stop; none goes for itself, and each is there once."""
+    where, job, url = str(tmp_path / "seen.ns"), tmp_path / "own", "http://a/"
+    texts = ["one two three four", "five six seven eight", "nine ten eleven twelve"]
+    for part in (texts, texts[::-1], texts):
+        seen = Indexed(where, None, job)
+        names = (url, f"{url}#2", f"{url}#3")
+        assert [None] * 3 == [seen.add_if_new(name, url, text) for name, text in zip(names, part, strict=True)]
+        seen.close()
+    with ns.Index.open(where, read_only=True) as index:
+        assert 3 == len(list(index.ids()))
+
+
 def test_a_missing_scrapy_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     """With the line that installs it."""
     for name in [name for name in sys.modules if name.startswith("nearsame.web.scrapy")]:

@@ -228,7 +228,8 @@ def place_of(where: str) -> Path:
     >>> place_of("/nowhere/crawl.ns").name
     'crawl.ns'
     """
-    return Path(os.path.realpath(where) if os.path.islink(where) else where)  # noqa: PTH114
+    place = Path(where)
+    return place.resolve() if place.is_symlink() else place
 
 
 @contextmanager

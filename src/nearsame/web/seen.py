@@ -26,6 +26,7 @@ from nearsame.named import NamedTuple
 from nearsame.printable import without_halves
 from nearsame.recipes.choices import ReportedMeasure
 from nearsame.recipes.methods import Digest, Jaccard, Method, MinHash
+from nearsame.web.remembering import Remembered
 
 __all__ = ["InMemory", "Indexed", "Resemblance", "Seen"]
 
@@ -149,7 +150,15 @@ class Indexed:
         self._own.add(id)
         (answer,) = self._index.add([document], if_new=True, limit=_CLOSEST)
         if answer.matches and answer.status != "present":
-            return self._resemblance(answer.matches, id, url)
+            itself = [match.id for match in answer.matches if self._is_itself(match, url)]
+            others = [match for match in answer.matches if match.id not in itself]
+            if others:
+                return self._resemblance(others, id, url)
+            with self._index.transaction():
+                for name in itself:
+                    self._index.remove(name)
+                self._index.add([document], replace=True, matches=False)
+            return None
         if answer.status == "conflict":  # it says something else now
             self._index.add([document], replace=True, matches=False)
         return None
@@ -173,6 +182,10 @@ class Indexed:
         likeness = 1.0 if match.similarity is None else match.similarity
         return Resemblance(match.id, match.url, likeness, match.measure or match.found_by[0], bool(earlier))
 
+    def _is_itself(self, match: Match, url: str | None) -> bool:
+        """Whether it is what an earlier part of this crawl has stored of the same page, in whatever order it came."""
+        return url is not None and match.url == url and self._own.is_left(match.id)
+
     def _is_earlier(self, match: Match, id: str, url: str | None) -> bool:
         """Whether it is what an earlier crawl has stored of the same document."""
         return (match.id == id or (url is not None and match.url == url)) and match.id not in self._own
@@ -184,30 +197,22 @@ class _OwnDocuments:
     _BYTES = 16
 
     def __init__(self, path: Path | None) -> None:
-        self._file = None if path is None else path.open("a+b", buffering=0)
-        self._digests: set[bytes] = set()
-        if self._file is not None:
-            self._file.seek(0)
-            stored = self._file.read()
-            whole = len(stored) - len(stored) % self._BYTES  # the last one may be cut off
-            self._file.truncate(whole)
-            self._digests.update(stored[at : at + self._BYTES] for at in range(0, whole, self._BYTES))
+        self._digests = Remembered(path, self._BYTES)
 
     def __contains__(self, id: str) -> bool:
         return self._digest(id) in self._digests
 
+    def is_left(self, id: str) -> bool:
+        """Whether an earlier part of the job has stored it, and this one has not met it."""
+        return self._digest(id) in self._digests.left
+
     def add(self, id: str) -> None:
         """Before the document itself is stored: after a stop in between it must not look like an earlier crawl's."""
-        digest = self._digest(id)
-        if digest not in self._digests:
-            self._digests.add(digest)
-            if self._file is not None:
-                self._file.write(digest)
+        self._digests.add(self._digest(id))
 
     def close(self) -> None:
         """Close the file, if there is one; the ids in it stay."""
-        if self._file is not None:
-            self._file.close()
+        self._digests.close()
 
     def _digest(self, id: str) -> bytes:
         return hashlib.blake2b(id.encode("utf-8", "surrogatepass"), digest_size=self._BYTES).digest()

@@ -4,7 +4,8 @@
 2. A link is given once Scrapy has it among those to be fetched: other middlewares may drop it, at a depth or for what
    it is called, and nobody would fetch it then. What is given twice is left to Scrapy's filter, which `dont_filter`
    passes: a page that is to be asked for again has come.
-3. What a request carries is plain values, since a job that is stopped keeps its requests on disk.
+3. A job that is stopped and goes on knows which links it has given: Scrapy's filter does, too.
+4. What a request carries is plain values, since a job that is stopped keeps its requests on disk.
 """
 
 import logging
@@ -14,6 +15,7 @@ from scrapy.crawler import Crawler
 from scrapy.http import Response
 
 from nearsame.dataclass import dataclass
+from nearsame.web.remembering import Remembered
 from nearsame.web.scrapy.budget import LinkBudget, kind_of
 from nearsame.web.scrapy.judge import Judged, PageJudge
 
@@ -22,6 +24,7 @@ __all__ = ["GivenLinks", "Page"]
 logger = logging.getLogger("nearsame.scrapy")
 
 _DOUBTFUL = "nearsame_doubtful"  # of a link of a near-duplicate: its URL, that page's, and how many such are on the way
+_FINGERPRINT_BYTES = 8
 _LARGE_SHARE = 0.2
 _FEW = 10  # links of which a share says nothing yet
 
@@ -58,7 +61,7 @@ class GivenLinks:
     def __init__(self, judge: PageJudge, crawler: Crawler) -> None:
         self._judge, self._crawler = judge, crawler
         self._budget = LinkBudget(judge.options.follow)
-        self._given: set[bytes] = set()
+        self._given = Remembered(judge.options.links, _FINGERPRINT_BYTES)
         self._dropped: set[bytes] = set()
         self._said: set[tuple[str, ...]] = set()
         crawler.signals.connect(self.scheduled, signals.request_scheduled)
@@ -96,7 +99,8 @@ class GivenLinks:
 
     def close(self) -> None:
         """The crawl is over: say what share of its links is lost."""
-        lost = len(self._dropped - self._given)
+        lost = sum(name not in self._given for name in self._dropped)
+        self._given.close()
         every = len(self._given) + lost
         if lost < max(_FEW, _LARGE_SHARE * every):
             return
@@ -130,4 +134,4 @@ class GivenLinks:
             )
 
     def _fingerprint(self, request: Request) -> bytes:
-        return self._crawler.request_fingerprinter.fingerprint(request)[:8]
+        return self._crawler.request_fingerprinter.fingerprint(request)[:_FINGERPRINT_BYTES]

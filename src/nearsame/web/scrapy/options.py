@@ -20,6 +20,7 @@ MEMORY = "memory"
 _ACTIONS: tuple[CrawlAction, ...] = get_args(CrawlAction)
 _IN_JOBDIR = "nearsame.index"
 _OWN_IN_JOBDIR = "nearsame.own"
+_LINKS_IN_JOBDIR = "nearsame.links"
 _DIGITS = 10  # of a number that can be meant
 _FOLLOW = 25  # wasted pages of a kind: two years of a calendar; a listing that is worth it does not come near
 NAMES = (
@@ -46,6 +47,7 @@ class CrawlOptions:
         index: where documents are kept: a file, a postgresql:// URL, or `memory`.
         action: what becomes of near-duplicate items.
         job: the file that says which documents of the index are of a job that goes on; None: there is no job.
+        links: the file that says which links such a job has given; None likewise.
         method: by which they are; None: an index that is there knows, and otherwise `MinHash()`.
         follow: how many pages of a kind may be wasted before links to them are dropped; 0: all are.
         min_words: pages of fewer words are not judged.
@@ -59,6 +61,7 @@ class CrawlOptions:
     index: str
     action: CrawlAction
     job: Path | None
+    links: Path | None
     method: Method | None
     follow: int
     min_words: int
@@ -90,6 +93,7 @@ class CrawlOptions:
             index=settings.get("NEARSAME_INDEX") or str(_in_job(settings, _IN_JOBDIR) or MEMORY),
             action=_one_of(settings, "NEARSAME_ACTION", _ACTIONS),
             job=_in_job(settings, _OWN_IN_JOBDIR),
+            links=_in_job(settings, _LINKS_IN_JOBDIR),
             method=_method(settings),
             follow=_number(settings, "NEARSAME_FOLLOW", _FOLLOW),
             min_words=_number(settings, "NEARSAME_MIN_WORDS", 0),
