@@ -203,7 +203,10 @@ def test_a_hostile_wacz_is_an_error_alone_and_a_skip_in_a_folder(tmp_path: Path,
 
 
 def test_a_wacz_whose_index_cannot_be_kept_right_is_an_error(tmp_path: Path) -> None:
-    """An index that is not CDXJ would lead to records that are not there."""
+    """An index that is not CDXJ would lead to records that are not there; what it says of itself stays."""
+    path = _written(tmp_path, wacz(_archives(), more={"indexes/other.cdxj": b'@meta {"a": 1}\n'}), "meta.wacz")
+    ns.dedup(path).write(tmp_path / "meta")
+    assert b"@meta" in _files(tmp_path / "meta" / "kept" / "meta.wacz")["indexes/other.cdxj"]
     path = _written(tmp_path, wacz(_archives(), more={"indexes/other.cdx": b"a b c d\n"}))
     found = ns.dedup(path)
     with pytest.raises(ns.SourceError, match=r"indexes/other\.cdx is not CDXJ"):
@@ -226,6 +229,47 @@ def test_archives_of_one_name_in_two_folders_are_told_apart(tmp_path: Path) -> N
             assert f"WARC-Target-URI: {entry['url']}\r\n".encode() in gzip.decompress(stored)
             found.append(entry["url"])
     assert [f"http://a.example/{number}" for number in (0, 2, 4)] == found
+
+
+@pytest.mark.parametrize("stays", [0, 1])
+@pytest.mark.parametrize("twice", [False, True], ids=["other URLs", "one URL twice"])
+def test_an_index_leads_to_records_that_share_a_member(tmp_path: Path, stays: int, *, twice: bool) -> None:
+    """The line of a removed record goes, and of the others each leads to all of its member, which is a shorter one."""
+    url = "http://a.example/x" if twice else None
+    texts = [" ".join(f"{word}{number // 2}" for word in PAGE.split() * 3) for number in range(5)]
+    texts[stays] += " And more of it."
+    shared = [
+        record(http(html(text)), url=url or f"http://a.example/{number}", number=number)
+        for number, text in enumerate(texts[:2])
+    ]
+    request = record(b"GET / HTTP/1.1\r\n\r\n", kind="request", url=url or "http://a.example/1", number=8)
+    alone = [response(number, texts[number]) for number in (2, 4)]
+    data = gzip.compress(b"".join([*shared, request])) + gzipped(*alone)
+    members = [0, len(gzip.compress(b"".join([*shared, request])))]
+    members += [members[1] + len(gzipped(alone[0])), len(data)]
+    lines = []
+    for member, number in [(0, 0), (0, 1), (1, 2), (2, 4)]:
+        address = (url if member == 0 else None) or f"http://a.example/{number}"
+        place = {"offset": str(members[member]), "length": members[member + 1] - members[member]}
+        told = json.dumps({"url": address, "filename": "a.warc.gz", **place})
+        lines.append(f"{ns.surt(address)} 20260102030405 {told}\n")
+    package = wacz({"a.warc.gz": data}, zipnum=False, more={"indexes/more.cdxj": "".join(lines).encode()})
+    with zipfile.ZipFile(io.BytesIO(package)) as read, zipfile.ZipFile(tmp_path / "a.wacz", "w") as made:
+        for name in read.namelist():
+            made.writestr(name, "".join(lines) if name == "indexes/index.cdxj" else read.read(name))
+    found = ns.dedup(str(tmp_path / "a.wacz"), keep="longest", method=ns.Jaccard(threshold=0.5))
+    assert 1 == found.stats.removed
+    found.write(tmp_path / "out")
+    files = _files(tmp_path / "out" / "kept" / "a.wacz")
+    assert files["indexes/index.cdxj"] == files["indexes/more.cdxj"]
+    told = _index(files)
+    assert 3 == len(told)
+    for number, (_, entry) in zip((stays, 2, 4), told, strict=True):
+        assert isinstance(entry["offset"], str)
+        at, length = int(entry["offset"]), entry["length"]
+        plain = gzip.decompress(files["archive/a.warc.gz"][at : at + length])
+        assert f"WARC-Target-URI: {entry['url']}\r\n".encode() in plain
+        assert texts[number].encode() in plain
 
 
 def test_a_compressed_wacz_stays_one(tmp_path: Path) -> None:

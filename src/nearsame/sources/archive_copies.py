@@ -26,10 +26,10 @@ from nearsame.sources.archives import DAMAGE, Archived, walk
 from nearsame.sources.members import STARTS, ArchiveForm, Member, first_bytes, mapped, members, packing
 from nearsame.sources.streams import sink
 
-__all__ = ["RecordPlace", "are_apart", "copy_without", "places_of", "pour", "with_companions"]
+__all__ = ["ASIDE", "RecordPlace", "are_apart", "copy_without", "places_of", "pour", "stored_spans", "with_companions"]
 
 _CHUNK = 4 << 20
-_ASIDE = frozenset({"request", "metadata"})  # what stands for nothing but what it was written for
+ASIDE = frozenset({"request", "metadata"})  # what stands for nothing but what it was written for
 
 Span = tuple[int, int]
 
@@ -82,7 +82,7 @@ def with_companions(
 def _companions(places: Sequence[RecordPlace], gone: set[int]) -> set[int]:
     """Requests and metadata that are linked with what goes, if only through one another, and nothing that stays."""
     links = _links(places)
-    pages = {position for position, place in enumerate(places) if place.kind not in {*_ASIDE, "warcinfo", DAMAGE}}
+    pages = {position for position, place in enumerate(places) if place.kind not in {*ASIDE, "warcinfo", DAMAGE}}
     return _reached(links, places, gone & pages) - _reached(links, places, pages - gone)
 
 
@@ -106,7 +106,7 @@ def _reached(links: Mapping[int, set[int]], places: Sequence[RecordPlace], start
     waiting = list(start)
     while waiting:
         for other in links.get(waiting.pop(), ()):
-            if other not in companions and places[other].kind in _ASIDE:
+            if other not in companions and places[other].kind in ASIDE:
                 companions.add(other)
                 waiting.append(other)
     return companions
@@ -141,6 +141,30 @@ def copy_without(  # noqa: PLR0913, PLR0917  (what is copied, without what, wher
         with sink(target, compression) as out:
             for start, end in _staying([place.offset for place in places], len(data), gone):
                 pour(data, start, end, out)
+
+
+def stored_spans(path: str, form: ArchiveForm, places: Sequence[RecordPlace]) -> list[Span]:
+    """Where an index has each record: its bytes, or all of the compressed member that it shares with others.
+
+    Raises:
+        ValueError: A second reading finds other records.
+    """
+    with mapped(path) as data:
+        packed = packing(data, form)
+        if packed != "gzip" or are_apart(data, packed, form, places):
+            return list(itertools.pairwise([*(place.offset for place in places), len(data)]))
+        with tempfile.NamedTemporaryFile(prefix="nearsame-") as spool:
+            cut = members(data, form, spool)
+            spool.flush()
+            again = places_of(spool.name, form)
+        if [place[1:] for place in places] != [place[1:] for place in again]:
+            raise ValueError("its members hold other records")
+        holding = (cut[bisect.bisect_right(cut, place.offset, key=_data_start) - 1] for place in again)
+        return [(member.start, member.end) for member in holding]
+
+
+def _data_start(member: Member) -> int:
+    return member.data_start
 
 
 def are_apart(data: Any, packed: Compression, form: ArchiveForm, places: Sequence[RecordPlace]) -> bool:

@@ -1,6 +1,7 @@
 """A WACZ without some records: its archives, and what it says of them.
 
-1. The index keeps its lines but for removed records; where a record moved to is found by reading the new archive.
+1. The index keeps its lines but for removed records; where a record moved to is found by reading the new archive. Of
+   records that share a compressed member a line is about the one of its URL and time.
 2. A page goes when its URL is removed and no record of it stays.
 3. Digests are those of what is written. A signature is left out: it was of something else.
 """
@@ -20,7 +21,7 @@ from nearsame.errors import SourceError
 from nearsame.files.compressions import Compression
 from nearsame.named import NamedTuple
 from nearsame.sources import packages
-from nearsame.sources.archive_copies import RecordPlace, copy_without, places_of
+from nearsame.sources.archive_copies import ASIDE, RecordPlace, Span, copy_without, places_of, stored_spans
 from nearsame.sources.streams import sink
 
 __all__ = ["Archive", "write_without"]
@@ -36,6 +37,17 @@ class Archive(NamedTuple):
     member: zipfile.ZipInfo
     places: Sequence[RecordPlace]
     gone: set[int]
+
+
+class _Moved(NamedTuple):
+    """A record that a line may be about: its number, what it says, where it stood, and where it stands now."""
+
+    number: int
+    is_aside: bool
+    url: str
+    time: str
+    before: Span
+    now: Span | None
 
 
 def write_without(
@@ -63,7 +75,7 @@ class _Copy:
         self.path, self.name, self.home = path, name, home
         self.archives = {archive.member.filename: archive for archive in archives}
         self.digests: dict[str, tuple[Path, int]] = {}  # of what was written: where it is, how long
-        self.moved: dict[str, dict[int, int | None]] = {}  # by the archive's name: offsets, None: removed
+        self.moved: dict[str, dict[int, list[_Moved]]] = {}  # by the archive's name, by the old offset
         self.indexes: dict[str, list[tuple[str, int, int, str]]] = {}  # blocks of compressed indexes
 
     def write(self) -> Path:
@@ -108,21 +120,18 @@ class _Copy:
         with packages.spooled(self.path, archive.member) as spool:
             if archive.gone:
                 copy_without(spool, (f"{self.name}: {name}", form), archive.places, archive.gone, place, None)
+                self.moved[name] = _moved(archive, name, spool, str(place))
             else:
                 shutil.copyfile(spool, place)
-        staying = [record.offset for at, record in enumerate(archive.places) if at not in archive.gone]
-        now = [record.offset for record in places_of(str(place), form)]
-        if len(staying) != len(now):
-            raise ValueError(f"of {name} other records were written than should stay")
-        moved: dict[int, int | None] = {archive.places[at].offset: None for at in archive.gone}
-        self.moved[name] = moved | dict(zip(staying, now, strict=True))
         self.digests[name] = (place, place.stat().st_size)
 
     def _index(self, data: bytes, name: str) -> bytes:
         """The lines of what stays, with the places where it stands now."""
         packed = name.endswith(".gz")
         plain = gzip.decompress(data) if packed else data
-        lines = [line for raw_line in plain.splitlines(keepends=True) if (line := self._line(raw_line, name))]
+        taken: set[_Moved] = set()
+        made = (self._line(line, name, taken) for line in plain.splitlines(keepends=True))
+        lines = [line for line in made if line]
         if not packed:
             return b"".join(lines)
         compressed, blocks = b"", []
@@ -134,30 +143,36 @@ class _Copy:
         self.indexes[PurePosixPath(name).name] = blocks
         return compressed
 
-    def _line(self, line: bytes, name: str) -> bytes:
-        """A line of an index as it is to be; nothing, where its record goes."""
-        if not line.strip() or line.startswith((b"!", b" ")):
+    def _line(self, line: bytes, name: str, taken: set[_Moved]) -> bytes:
+        """A line of an index as it is to be; nothing, where its record goes. `taken`: those that had theirs."""
+        if not line.strip() or line.startswith((b"!", b" ", b"@")):
             return line
         key, brace, rest = line.partition(b" {")
         if not brace:
             raise ValueError(f"{name} is not CDXJ")
         entry = orjson.loads(b"{" + rest)
-        moved = self._moved(str(entry.get("filename")))
-        old = int(entry["offset"])
-        if old not in moved or moved[old] == old:
+        of_member = self._records(str(entry.get("filename"))).get(int(entry["offset"]), [])
+        time = _digits(key.rpartition(b" ")[2].decode("ascii", "replace"))
+        record = _meant([each for each in of_member if each not in taken] or of_member, str(entry.get("url", "")), time)
+        if record is not None:
+            taken.add(record)
+        if record is None or record.now == record.before:
             return line
-        if moved[old] is None:
+        if record.now is None:
             return b""
-        entry["offset"] = type(entry["offset"])(moved[old])
+        (start, end), (old_start, old_end) = record.now, record.before
+        entry["offset"] = type(entry["offset"])(start)
+        if str(entry.get("length")) == str(old_end - old_start):
+            entry["length"] = type(entry["length"])(end - start)
         return key + b" " + orjson.dumps(entry) + b"\n"
 
-    def _moved(self, said: str) -> Mapping[int, int | None]:
+    def _records(self, said: str) -> Mapping[int, list[_Moved]]:
         """Of the archive that an index names, by its path in the file or below archive/, or by its last name alone."""
-        names = [name for name in (said, f"archive/{said}") if name in self.moved]
-        names = names or [name for name in self.moved if PurePosixPath(name).name == PurePosixPath(said).name]
+        names = [name for name in (said, f"archive/{said}") if name in self.archives]
+        names = names or [name for name in self.archives if PurePosixPath(name).name == PurePosixPath(said).name]
         if len(names) > 1:
             raise ValueError(f"its index says {said}, which may be {' or '.join(names)}")
-        return self.moved[names[0]] if names else {}
+        return self.moved.get(names[0], {}) if names else {}
 
     def _blocks(self, data: bytes, name: str) -> bytes:
         """The list of the blocks of a compressed index."""
@@ -200,6 +215,38 @@ class _Copy:
         record: Mapping[str, Any] = orjson.loads(data)
         digest = _digest(self.digests[_PACKAGE][0], str(record.get("hash", "")))
         return orjson.dumps({"path": _PACKAGE, "hash": digest}, option=orjson.OPT_INDENT_2)
+
+
+def _moved(archive: Archive, name: str, old: str, new: str) -> dict[int, list[_Moved]]:
+    """Where the records of an archive stood, by the offset that an index has of them, and where they stand now."""
+    form = packages.form_of(archive.member)
+    written = places_of(new, form)
+    if len(archive.places) - len(archive.gone) != len(written):
+        raise ValueError(f"of {name} other records were written than should stay")
+    after = iter(stored_spans(new, form, written))
+    found: dict[int, list[_Moved]] = {}
+    for at, (record, span) in enumerate(zip(archive.places, stored_spans(old, form, archive.places), strict=True)):
+        now, (url, date) = None if at in archive.gone else next(after), record.target
+        found.setdefault(span[0], []).append(_Moved(at, record.kind in ASIDE, url, _digits(date), span, now))
+    return found
+
+
+def _meant(records: Sequence[_Moved], url: str, time: str) -> _Moved | None:
+    """The record of a member that a line is about: by its URL and time, and rather a page than its request."""
+
+    def likeness(record: _Moved) -> tuple[bool, bool, bool, int]:
+        return record.url == url, record.time == time, not record.is_aside, -record.number
+
+    return max(records, key=likeness, default=None)
+
+
+def _digits(date: str) -> str:
+    """A date as an index has it.
+
+    >>> _digits("2024-01-31T12:00:07.25Z")
+    '20240131120007'
+    """
+    return "".join(filter(str.isdigit, date))[:14]
 
 
 def _rank(name: str) -> int:

@@ -26,7 +26,7 @@ from nearsame.named import NamedTuple
 from nearsame.printable import without_halves
 from nearsame.recipes.choices import ReportedMeasure
 from nearsame.recipes.methods import Digest, Jaccard, Method, MinHash
-from nearsame.web.remembering import Remembered
+from nearsame.web.kept_digests import KeptDigests
 
 __all__ = ["InMemory", "Indexed", "Resemblance", "Seen"]
 
@@ -197,7 +197,7 @@ class _OwnDocuments:
     _BYTES = 16
 
     def __init__(self, path: Path | None) -> None:
-        self._digests = Remembered(path, self._BYTES)
+        self._digests = KeptDigests(path, self._BYTES)
 
     def __contains__(self, id: str) -> bool:
         return self._digest(id) in self._digests

@@ -15,7 +15,7 @@ from scrapy.crawler import Crawler
 from scrapy.http import Response
 
 from nearsame.dataclass import dataclass
-from nearsame.web.remembering import Remembered
+from nearsame.web.kept_digests import KeptDigests
 from nearsame.web.scrapy.budget import LinkBudget, kind_of
 from nearsame.web.scrapy.judge import Judged, PageJudge
 
@@ -61,7 +61,7 @@ class GivenLinks:
     def __init__(self, judge: PageJudge, crawler: Crawler) -> None:
         self._judge, self._crawler = judge, crawler
         self._budget = LinkBudget(judge.options.follow)
-        self._given = Remembered(judge.options.links, _FINGERPRINT_BYTES)
+        self._given = KeptDigests(judge.options.links, _FINGERPRINT_BYTES)
         self._dropped: set[bytes] = set()
         self._said: set[tuple[str, ...]] = set()
         crawler.signals.connect(self.scheduled, signals.request_scheduled)

@@ -6,10 +6,10 @@
 
 from pathlib import Path
 
-__all__ = ["Remembered"]
+__all__ = ["KeptDigests"]
 
 
-class Remembered:
+class KeptDigests:
     """A set of digests.
 
     Args:
@@ -17,7 +17,7 @@ class Remembered:
         size: Bytes of each.
 
     Example:
-        >>> some = Remembered(None, 2)
+        >>> some = KeptDigests(None, 2)
         >>> some.add(b"ab")
         >>> b"ab" in some, b"ab" in some.left, len(some)
         (True, False, 1)
