@@ -268,3 +268,10 @@ def test_settings_of_codes_that_do_nothing_are_refused(settings, message):
     """And weights that only a corpus can tell."""
     with pytest.raises(ns.ConfigError, match=message):
         ns.compare("a b c", "a b d", **settings)
+
+
+@pytest.mark.parametrize("method", ["hyperplane", "codes"])
+def test_methods_of_what_others_have_made_compare_no_texts(method):
+    """The answer would be that of another recipe than the one it names."""
+    with pytest.raises(ns.ConfigError, match=f"method={method} compares what others have made of texts"):
+        compare("a b c", "a b d", method=method)

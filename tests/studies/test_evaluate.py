@@ -361,3 +361,9 @@ def test_an_evaluation_is_json():
     """All of it."""
     record = ns.evaluate(DEMO, methods=["simhash", "minhash"], sample_size=80, apart=False).record()
     assert ["simhash", "minhash"] == [score["method"] for score in json.loads(json.dumps(record))["scores"]]
+
+
+def test_a_least_label_without_truth_is_refused():
+    """There are no labels."""
+    with pytest.raises(ns.ConfigError, match="least_label does nothing without truth"):
+        ns.evaluate(["a b c", "a b d"], methods=["jaccard"], least_label=2, apart=False)

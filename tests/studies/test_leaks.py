@@ -462,3 +462,9 @@ def test_an_encoding_that_no_side_has_is_refused(tmp_path):
     pq.write_table(pa.table({"text": ["a daisy"]}), tmp_path / "a.parquet")
     with pytest.raises(ConfigError, match="no source is one"):
         ns.leaks(tmp_path / "a.parquet", {"b": [{"q": QUESTION}]}, encoding="latin-1")
+
+
+def test_a_column_of_codes_is_refused():
+    """Leaks are of texts."""
+    with pytest.raises(ns.ConfigError, match="codes_column='x' does nothing to leaks"):
+        ns.leaks(["a text"], ["another text"], codes_column="x")

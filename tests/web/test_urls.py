@@ -151,3 +151,21 @@ def test_a_missing_column_names_the_option() -> None:
 def test_statistics_are_json() -> None:
     """For machines."""
     assert 2 == json.loads(json.dumps(ns.urls(URLS).stats.record()))["merged"]
+
+
+def test_a_column_of_lists_of_urls_is_refused(tmp_path):
+    """It does nothing there, unless another source has columns."""
+    (tmp_path / "urls.txt").write_text("http://a.example/\n")
+    (tmp_path / "pages.csv").write_text("page\nhttp://b.example/\n")
+    for source in (["http://a.example/"], str(tmp_path / "urls.txt")):
+        with pytest.raises(ns.ConfigError, match="url_column='page' does nothing to a list of URLs"):
+            ns.urls(source, url_column="page")
+    both = ns.urls((str(tmp_path / "urls.txt"), str(tmp_path / "pages.csv")), url_column="page")
+    assert 2 == len(both.table)
+
+
+def test_a_host_in_its_own_letters_is_no_guess():
+    """It is another spelling of the same name."""
+    recipe = ns.CanonicalUrl(idn="unicode", up_to="standard")
+    (row,) = ns.urls(["https://b\u00fccher.example/a"], recipe=recipe).table.to_pylist()
+    assert ("idn", "standard") == (row["rules"], row["degree"])

@@ -15,6 +15,7 @@ __all__ = ["plan"]
 
 _SIMHASH = ("bits", "k", "measure", "codes")
 _COMMON = ("threshold", "recall")
+_SAMPLE = 10_000
 _PLANNING = options.section(
     "Method",
     options.setting(
@@ -42,7 +43,7 @@ _PLANNING = options.section(
         stands="none",
     ),
     sourceoptions.TEXT_COLUMN,
-    options.spec("--sample", type=int, default=10_000, metavar="N", help="Documents to look at.", stands="10000"),
+    options.spec("--sample", type=int, default=_SAMPLE, metavar="N", help="Documents to look at.", stands="10000"),
 )
 
 
@@ -149,6 +150,8 @@ def _simhash(given: dict[str, Any], settings: dict[str, Any]) -> Any:
 
     if given["corpus"]:
         raise ConfigError(f"--simhash takes no SOURCE: {given['corpus'][0]!r}", hint="Leave one of them out.")
+    if given["sample"] != _SAMPLE:
+        raise ConfigError("--sample does nothing with --simhash", hint="Leave one of them out.")
     for name in options.given_options(given, TextOptions):
         if given[name] is not None:
             raise ConfigError(f"--{name.replace('_', '-')} does nothing with --simhash", hint="Leave one of them out.")

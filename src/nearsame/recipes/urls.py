@@ -131,7 +131,7 @@ class CanonicalUrl(Recipe):
             >>> CanonicalUrl().degree(["ports", "tracking"])
             'usual'
         """
-        degrees = [DEGREE_OF.get(rule, "guess") for rule in rules]
+        degrees = [DEGREE_OF.get(rule, "guess") for rule in rules if rule != "idn"]  # a host in its own letters
         return max(degrees, key=DEGREES.index, default="standard")
 
 

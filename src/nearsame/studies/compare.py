@@ -95,6 +95,9 @@ def compare(  # noqa: PLR0913  (a keyword for each question)
     """
     given = Jaccard() if method is None else as_recipe(method)
     given.require_alone("two texts")
+    if given.is_textless:
+        message = f"method={given.name} compares what others have made of texts, and here are two texts"
+        raise ConfigError(message, hint="Leave it out, or choose a method of texts, such as jaccard.")
     by_k = codes is not None and _decides(codes, measure, threshold)
     least = _least(codes if codes and by_k else given, measure, threshold)
     recipe = as_sets(given)

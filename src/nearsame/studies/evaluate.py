@@ -65,10 +65,13 @@ class _Answer(NamedTuple):
     seconds: float = 0.0
 
 
+_LEAST_LABEL = 1.0
+
+
 class EvaluateOptions(DocumentOptions, ThreadOptions, ShingleSettings, total=False):
     """What only `evaluate` takes: what is a true pair, what is shown, how methods run."""
 
-    least_label: Annotated[float, Doc("The least label that says that a pair is true."), Default(1.0)]
+    least_label: Annotated[float, Doc("The least label that says that a pair is true."), Default(_LEAST_LABEL)]
     url_column: Annotated[str | None, Doc("The column of URLs, for boilerplate of hosts; default `url`.")]
     vector_column: Annotated[
         str | None, Doc("With `Hyperplane`, the list column of numbers; default `vector`, as a 2-D array has it.")
@@ -129,6 +132,8 @@ def evaluate(
     if options["url_column"] is not None and "url" not in taken.table.column_names:
         message = f"no document has anything in the column {options['url_column']!r}"
         raise ConfigError(message, hint="Name the column of URLs with url_column (--url-column).")
+    if truth is None and options["least_label"] != _LEAST_LABEL:
+        raise ConfigError("least_label does nothing without truth", hint="Leave it out, or name the labelled pairs.")
     judged = None if truth is None else _judged(str(os.fspath(truth)), taken, options["least_label"])
     field_ = _Field(taken, nearly, judged, threads, [exact_question(one.recipe, held) for one in chosen])
     outcomes = []

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from nearsame import schemas
 from nearsame.clock import Clock
 from nearsame.engines.local import Local
-from nearsame.errors import SourceError
+from nearsame.errors import ConfigError, SourceError
 from nearsame.files.inputs import Inputs, names_of, several
 from nearsame.files.passed_over import PassedOver
 from nearsame.flow.calls import asked_of, names_given, of_command
@@ -118,6 +118,8 @@ def leaks(train: Any, evals: Any, **options: Unpack[LeakOptions]) -> Leaks:
     )
     if options["threads"] is not None:
         require_number("threads", options["threads"], 1)
+    if options["codes_column"] is not None:
+        raise ConfigError(f"codes_column={options['codes_column']!r} does nothing to leaks", hint="Leave it out.")
     clock, named = Clock(logged(options["progress"])), named_sources(evals)
     require_distinct([*several(train), *(source for _, source in named)])
     columns = _columns(options)

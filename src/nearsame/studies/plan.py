@@ -17,7 +17,7 @@ from nearsame.flow.options import TextOptions
 from nearsame.recipes.arguments import checked
 from nearsame.recipes.choices import JudgedBy
 from nearsame.recipes.methods import MinHash
-from nearsame.recipes.settings import MinHashSettings, given_settings
+from nearsame.recipes.settings import CutSettings, MinHashSettings, given_settings
 from nearsame.shares import exactly
 from nearsame.stages.keys import blocks, curves
 from nearsame.stages.keys.bands import choose_bands, collision_probability, drawn_from, offers
@@ -30,6 +30,7 @@ _SIMILARITIES = (0.7, 0.8, 0.85, 0.9, 0.95, 0.98, 0.99)
 _STEPS = np.arange(101) / 100
 _MOST_BITS = 4096
 _MOST_BESIDE = 5
+_SAMPLE_SIZE = 10_000
 _ASKED = "asked for"
 
 
@@ -65,7 +66,9 @@ def plan(
         >>> plan(rows=5).shape.bands
         12
     """
-    useless = next((name for name in TextOptions.__annotations__ if options.get(name) is not None), None)
+    of_texts = (*TextOptions.__annotations__, *CutSettings.__annotations__, "repeats")
+    useless = next((name for name in of_texts if options.get(name) is not None), None)
+    useless = useless or ("sample_size" if sample_size != _SAMPLE_SIZE else None)
     if corpus is None and useless is not None:
         raise ConfigError(f"{useless} does nothing without a corpus", hint="Name a source, or leave it out.")
     settings = given_settings(options, MinHashSettings)

@@ -35,6 +35,7 @@ from nearsame.sources.standard_input import plain_input
 
 __all__ = ["PageOptions", "ReadPages", "read_pages", "read_urls"]
 
+_URL = "url"
 ALONE = -1  # the cluster of a page that resembles no other
 
 
@@ -58,17 +59,28 @@ def read_urls(source: Any, url_column: str, skip: Skip) -> Iterator[pa.Array]:
 
     Raises:
         ColumnError: A source has no such column.
+        ConfigError: One is named, and all sources are lists of URLs.
     """
-    for one_source in several(source):
+    sources = several(source)
+    for one_source in sources:
         if isinstance(one_source, str) and one_source == "-":
             with plain_input(None) as stdin:
                 yield from _urls_of(one_source, url_column, skip, stdin)
         else:
             yield from _urls_of(one_source, url_column, skip)
+    if url_column != _URL and all(map(_has_no_columns, sources)):
+        message = f"url_column={url_column!r} does nothing to a list of URLs"
+        raise ConfigError(message, hint="Leave it out, or name a source that has columns.")
+
+
+def _has_no_columns(source: Any) -> bool:
+    if isinstance(source, list):
+        return all(url is None or isinstance(url, str) for url in source)
+    return isinstance(source, str | Path) and str(source) != "-" and holds_lines(str(source), None)
 
 
 def _urls_of(source: Any, url_column: str, skip: Skip, stdin: BinaryIO | None = None) -> Iterator[pa.Array]:
-    if isinstance(source, list) and all(url is None or isinstance(url, str) for url in source):
+    if isinstance(source, list) and _has_no_columns(source):
         require_texts(source, are_urls=True)
         yield pa.array(map(_mended, source), pa.large_string())
     elif isinstance(source, str | Path) and holds_lines(str(source), stdin):

@@ -243,6 +243,16 @@ def test_any_text_has_one_canonical_form(url: str, recipe: CanonicalUrl) -> None
     assert once == canonical_url(once, recipe)
 
 
+@pytest.mark.parametrize(
+    "url", ["http://x.example/?amp;c=3&a=1", "https://x.example/?amp;amp;b=1&a=2", "http://x/?b=1&amp;a=2"]
+)
+def test_what_stands_behind_an_ampersand_now_is_read_again(url: str) -> None:
+    """A name that began with the rest of one is another name there."""
+    once = canonical_url(url)
+    assert "amp;" not in once
+    assert once == canonical_url(once)
+
+
 @settings(deadline=None, max_examples=share(400))
 @given(url=ANY, recipe=RECIPES)
 def test_a_round_that_is_spared_would_change_nothing(url: str, recipe: CanonicalUrl) -> None:

@@ -272,9 +272,11 @@ def _at_rest(url: str, done: Traced) -> bool:
     """Whether another round would surely change nothing, without making it: that halves the time of most URLs.
 
     The normal form is its own normal form, with https as with http, for ASCII without any doubt. And rules that only
-    take parameters or the fragment away, or order them, leave nothing that an earlier rule or the parser would change.
+    take parameters or the fragment away, or order them, leave nothing that an earlier rule or the parser would change,
+    but for a name that begins with the rest of an ampersand, and has one before it now.
     """
-    return _SETTLED.issuperset(done.rules) and url.isascii() and done.url.startswith("http")
+    is_plain = url.isascii() and "amp;" not in done.url
+    return is_plain and _SETTLED.issuperset(done.rules) and done.url.startswith("http")
 
 
 def _explicit_port(url: str, normal: Pieces) -> str:
