@@ -59,9 +59,9 @@ class Offers(InNotebooks):
             >>> import nearsame as ns
             >>> print(ns.dedup(["a rose is a rose", "A rose is a rose!"]).show())
             1.0000 jaccard
-              - 1
+              - memory:1
                 A rose is a rose!
-              + 0
+              + memory:0
                 a rose is a rose
         """
         require_number("count", count, 0)

@@ -61,7 +61,7 @@ class PlainText:
 
         >>> read = PlainText.of("a <b>ﬁ</b>n")
         >>> bytes(read.text), read.original(np.array([2]), np.array([5]))
-        (b'a fin', (array([6]), array([12])))
+        (b'a fin', (array([5]), array([11])))
         """
         texts = arrow.strings(pa.array([text], pa.large_string()))
         unmarked, changes = _unmarked(texts, _NO_EDITS)

@@ -67,7 +67,7 @@ def idf(documents: int, having: int) -> int:
     """ln((1 + documents) / (1 + having)) + 1 in units of 2⁻¹⁶.
 
     >>> idf(999, 9)
-    367339
+    367340
     """
     return _UNIT + ((_log2(1 + documents) - _log2(1 + having)) * _LN2 >> (_FRACTION + 16))
 

@@ -274,7 +274,7 @@ def list_name(paths: Sequence[str]) -> str:
     r"""What the list of the paths that stay is called.
 
     Example:
-        >>> list_name(["a.txt"]), list_name(["a.txt", "of two\\nlines.txt"])
+        >>> list_name(["a.txt"]), list_name(["a.txt", "of two\nlines.txt"])
         ('kept.txt', 'kept-nul.txt')
     """
     return _LIST_OF_ODD_NAMES if any("\n" in path or "\r" in path for path in paths) else _LIST

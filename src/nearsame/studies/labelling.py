@@ -62,7 +62,7 @@ def to_label(source: Any, *, number: int = 100, **options: Unpack[ToLabelOptions
     Example:
         >>> texts = ["a rose is a rose is a rose", "a rose is a rose is a daisy", "nothing of all that"]
         >>> to_label(texts).table.column("id2").to_pylist()
-        ['1']
+        ['memory:1']
     """
     require_number("number", number, 1)
     require_number("seed_of_draw", options["seed_of_draw"], 0)

@@ -137,7 +137,8 @@ class UrlRules(InNotebooks):
         """The canonical URL by the recipe and the rules; idempotent, never raises.
 
         Example:
-            >>> rules = UrlRules(CanonicalUrl(), (Rule("example.org", parameters=("ref",)),))
+            >>> from nearsame.web.rules import UrlRule
+            >>> rules = UrlRules(CanonicalUrl(), (UrlRule("example.org", parameters=("ref",)),))
             >>> rules.apply("http://example.org/a?ref=b#c")
             'https://example.org/a'
         """

@@ -70,7 +70,7 @@ class InMemory:
         >>> seen = InMemory(Jaccard(threshold=0.5, shingle_size=1))
         >>> seen.add_if_new("a", None, "a rose is a rose")
         >>> seen.add_if_new("b", None, "a rose is red")
-        Resemblance(id='a', url=None, similarity=0.75, measure='jaccard')
+        Resemblance(id='a', url=None, similarity=0.75, measure='jaccard', unchanged=False)
     """
 
     def __init__(self, method: Method) -> None:

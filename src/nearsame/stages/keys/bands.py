@@ -34,7 +34,7 @@ def collision_probability(
     >>> float(collision_probability(0.5, 20, 5).round(3))
     0.47
     >>> float(collision_probability(0.8, 16, 6, drawn_from=64).round(3))
-    0.979
+    0.97
     """
     similarities = np.asarray(similarity, np.float64)
     if drawn_from is None:

@@ -83,7 +83,7 @@ def plan(
         ConfigError: a k, G or g that cannot find every pair.
 
     Example:
-        >>> plan(Codes(1_000_000, 64), 3).num_blocks
+        >>> plan(CodeCounts(1_000_000, 64), 3).num_blocks
         4
     """
     _check(codes.bits, k, num_blocks, header_blocks)
@@ -98,7 +98,7 @@ def choices(codes: CodeCounts, k: int, *, costs: Costs = SEARCH) -> list[BlockPl
     """The plans that `plan` chooses from, by number of blocks; comparing everything is the first.
 
     Example:
-        >>> [offer.num_tables for offer in choices(Codes(1_000_000, 64), 3)][:4]
+        >>> [offer.num_tables for offer in choices(CodeCounts(1_000_000, 64), 3)][:4]
         [1, 4, 10, 20]
     """
     _check(codes.bits, k, None, None)
@@ -114,7 +114,7 @@ def tables(plan: BlockPlan) -> UInt64s:
     """The header mask of each table, in the order of `itertools.combinations`: uint64[num_tables, ceil(bits / 64)].
 
     Example:
-        >>> [hex(int(mask[0])) for mask in tables(plan(Codes(1_000_000, 64), 3))]
+        >>> [hex(int(mask[0])) for mask in tables(plan(CodeCounts(1_000_000, 64), 3))]
         ['0xffff', '0xffff0000', '0xffff00000000', '0xffff000000000000']
     """
     num_words = -(-plan.bits // 64)

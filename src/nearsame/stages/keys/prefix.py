@@ -200,7 +200,7 @@ def class_edges(most: int) -> list[int]:
     """The least count of each class, ascending, for counts up to `most`.
 
     >>> class_edges(100)[-1], class_edges(100_000)[126:132]
-    (255, [126, 127, 128, 134, 141, 148])
+    (255, [126, 127, 128, 135, 142, 149])
     """
     low, high = _UNIT, 2 * _UNIT
     while low < high:

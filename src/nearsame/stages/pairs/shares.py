@@ -37,7 +37,7 @@ def bunched_share(hits: Rows, totals: Rows) -> Share | None:
     """The share of pairs that were found, given for each sampled document how many it is in and how many were found.
 
     >>> [round(x, 3) for x in bunched_share(np.array([9, 10, 0, 1]), np.array([10, 10, 0, 1]))[:3]]
-    [0.952, 0.236, 1.0]
+    [0.952, 0.16, 1.0]
     """
     num, of = int(hits.sum()), int(totals.sum())
     if of == 0:
