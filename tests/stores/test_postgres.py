@@ -16,6 +16,7 @@ from nearsame.errors import ConfigError, InterruptedChangeError, MissingExtraErr
 from nearsame.installation import install_command
 from nearsame.stores import create_store, open_store
 from nearsame.stores.base import Row
+from nearsame.stores.postgres_rows import RESERVE
 from nearsame.stores.postgres_session import Address
 from tests.patience import eventually
 from tests.postgres import programs
@@ -214,16 +215,23 @@ def test_a_role_that_may_only_read_reads(postgres, postgres_url):
 
 
 def test_who_might_read_an_index_may_read_the_one_that_takes_its_place(postgres, postgres_url):
-    """With the right to hand that on, where it was given; and so may all, where all might."""
+    """With the right to hand that on, where it was given; and so may all, where all might; or some columns only."""
     make(postgres_url).close()
     schema = Address.parse(postgres_url).schema
     role = f"Reader of {schema}"
     postgres.sql(f'CREATE ROLE "{role}" LOGIN; GRANT USAGE ON SCHEMA {schema} TO "{role}"')
     postgres.sql(f'GRANT SELECT ON ALL TABLES IN SCHEMA {schema} TO "{role}" WITH GRANT OPTION')
     postgres.sql(f"GRANT SELECT ON ALL SEQUENCES IN SCHEMA {schema} TO PUBLIC")
+    some, reserve = f"Some of {schema}", f"{schema}.{RESERVE}"
+    postgres.sql(f'CREATE ROLE "{some}" LOGIN; GRANT SELECT (id, url), UPDATE (url) ON {schema}.documents TO "{some}"')
+    postgres.sql(f'REVOKE ALL ON FUNCTION {reserve} FROM PUBLIC; GRANT EXECUTE ON FUNCTION {reserve} TO "{some}"')
     rights = f"""
         SELECT relname, grantee::regrole::text, privilege_type, is_grantable FROM pg_class, aclexplode(relacl)
-        WHERE relnamespace = '{schema}'::regnamespace AND relkind IN ('r', 'S') ORDER BY 1, 2, 3
+        WHERE relnamespace = '{schema}'::regnamespace AND relkind IN ('r', 'S')
+        UNION ALL SELECT attname, grantee::regrole::text, privilege_type, is_grantable
+        FROM pg_attribute, aclexplode(attacl) WHERE attrelid = '{schema}.documents'::regclass
+        UNION ALL SELECT proname, grantee::regrole::text, privilege_type, is_grantable
+        FROM pg_proc, aclexplode(proacl) WHERE pronamespace = '{schema}'::regnamespace ORDER BY 1, 2, 3
     """  # noqa: S608  (our own name)
     before = postgres.sql(rights)
     assert len(before) > 30

@@ -50,15 +50,31 @@ SELECT format('ALTER FUNCTION %%I.{RESERVE} OWNER TO %%s;', nspname, proowner::r
 FROM pg_proc JOIN pg_namespace AS n ON n.oid = pronamespace
 WHERE nspname = %s AND proname = 'reserve' AND proowner <> current_user::regrole
 """  # noqa: S608  (our own words)
-# What others may do with the tables and the sequence of a schema, as statements.
-_GRANTED = """
-SELECT format(
-    'GRANT %%s ON %%s %%I.%%I TO %%s%%s;', privilege_type, CASE relkind WHEN 'S' THEN 'SEQUENCE' ELSE 'TABLE' END,
-    nspname, relname, CASE grantee WHEN 0 THEN 'PUBLIC' ELSE grantee::regrole::text END,
-    CASE WHEN is_grantable THEN ' WITH GRANT OPTION' ELSE '' END
-) FROM pg_class JOIN pg_namespace AS n ON n.oid = relnamespace, aclexplode(relacl)
-WHERE nspname = %s AND relname = ANY(%s) AND grantee <> relowner
-"""
+# What others may do with the tables, their columns, the sequence and the function of a schema, as statements.
+_GRANTED = f"""
+WITH here AS (SELECT oid, nspname FROM pg_namespace WHERE nspname = %s),
+named AS (SELECT c.oid, nspname, relname, relkind, relacl, relowner
+    FROM pg_class AS c JOIN here ON here.oid = relnamespace WHERE relname = ANY(%s)),
+rights AS (
+    SELECT privilege_type AS what, grantee, is_grantable,
+        format('%%s %%I.%%I', CASE relkind WHEN 'S' THEN 'SEQUENCE' ELSE 'TABLE' END, nspname, relname) AS thing
+    FROM named, aclexplode(relacl) WHERE grantee <> relowner
+    UNION ALL
+    SELECT format('%%s (%%I)', privilege_type, attname), grantee, is_grantable,
+        format('TABLE %%I.%%I', nspname, relname)
+    FROM named JOIN pg_attribute ON attrelid = named.oid AND NOT attisdropped, aclexplode(attacl)
+    UNION ALL
+    SELECT privilege_type, grantee, is_grantable, format('FUNCTION %%I.{RESERVE}', nspname)
+    FROM pg_proc JOIN here ON here.oid = pronamespace, aclexplode(proacl)
+    WHERE proname = 'reserve' AND grantee <> proowner
+)
+SELECT format('REVOKE ALL ON FUNCTION %%I.{RESERVE} FROM PUBLIC;', nspname)
+FROM pg_proc JOIN here ON here.oid = pronamespace WHERE proname = 'reserve' AND proacl IS NOT NULL
+UNION ALL
+SELECT format('GRANT %%s ON %%s TO %%s%%s;', what, thing, CASE grantee WHEN 0 THEN 'PUBLIC' ELSE grantee::regrole::text
+    END, CASE WHEN is_grantable THEN ' WITH GRANT OPTION' ELSE '' END)
+FROM rights
+"""  # noqa: S608  (our own words)
 
 
 class Postgres:
