@@ -355,3 +355,30 @@ def test_a_writer_that_ends_early_has_not_written_all():
         return is_closed
 
     assert not run(shelf, work)
+
+
+def test_what_one_change_did_wrong_is_told_to_nobody_else():
+    """Where it took all of the others' time, they were not tried: that is what they hear."""
+    shelf, calls = Shelf(), []
+
+    class Slow:
+        documents, kind = 1, "slow"
+
+        def apply(self, index, changes):
+            calls.append(len(changes))
+            time.sleep(0.5)
+            raise ValueError("the document of somebody is wrong")
+
+    async def work(writer):
+        shelf.gate.clear()
+        first = asyncio.create_task(writer.submit(Adding([document(0)]), 30))
+        await asyncio.sleep(0)
+        await waiting(writer, 0)
+        tasks = [asyncio.create_task(writer.submit(Slow(), seconds)) for seconds in (30, 0.4)]
+        await waiting(writer, 2)
+        shelf.gate.set()
+        return await asyncio.gather(first, *tasks, return_exceptions=True)
+
+    _, one, other = run(shelf, work)
+    assert isinstance(one, ValueError)
+    assert "timeout" == getattr(other, "code", None)

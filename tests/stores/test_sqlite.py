@@ -374,3 +374,33 @@ def test_a_link_to_an_index_leads_to_what_takes_its_place(tmp_path, what, monkey
     assert number != place.stat().st_ino
     with ns.Index.open(link, read_only=True) as index:
         assert {"create": [], "backup": ["b"], "migrate": ["a"]}[what] == list(index.ids())
+
+
+_HALFWAY = """
+import os, signal, sys
+from pathlib import Path
+import nearsame as ns
+from nearsame.files import placing
+
+def renamed(made, place, how):  # a file system that exchanges nothing
+    return False
+
+def move(made, place):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+placing._renamed, placing._move = renamed, move
+ns.Index.create(sys.argv[1], overwrite=True).close()
+"""
+
+
+def test_an_index_behind_a_link_is_put_back_after_a_kill(tmp_path):
+    """Between setting the old one aside and the new one's coming; by the link, too, which leads nowhere then."""
+    place, link = tmp_path / "disk" / "a.ns", tmp_path / "a.ns"
+    place.parent.mkdir()
+    link.symlink_to(place)
+    ns.Index.create(link, source=[{"id": "a", "text": "what it has"}]).close()
+    ended = subprocess.run([sys.executable, "-c", _HALFWAY, link], check=False)
+    assert -signal.SIGKILL == ended.returncode
+    assert not place.exists()
+    with ns.Index.open(link, read_only=True) as index:
+        assert ["a"] == list(index.ids())

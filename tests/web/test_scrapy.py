@@ -598,6 +598,24 @@ def test_links_that_a_job_gave_before_it_stopped_are_not_lost(tmp_path: Path, is
     assert (None if is_job else 30) == crawler.stats.get_value("nearsame/links_lost")
 
 
+def test_what_a_part_of_a_job_loses_is_held_against_its_own_links(tmp_path: Path) -> None:
+    """However many an earlier part has given."""
+    settings = {"NEARSAME_FOLLOW": 0, "JOBDIR": str(tmp_path)}
+    copy = TextResponse("http://a.example/again", request=Request("http://a.example/again"))
+    page = Page(copy, Judged("again", copy.url, Resemblance("first", None, 1.0, "jaccard")))
+    for given_before, lost in ((1000, 0), (30, 30)):
+        crawler = get_crawler(settings_dict=settings)
+        judge = PageJudge(CrawlOptions.of(crawler.settings), crawler)
+        given = GivenLinks(judge, crawler)
+        for number in range(given_before):
+            given.scheduled(Request(f"http://a.example/{given_before}/{number}"))
+        assert not any(given.follows(Request(f"http://a.example/lost/{number}"), page) for number in range(lost))
+        given.close()
+        judge.close()
+    assert crawler.stats is not None
+    assert 30 == crawler.stats.get_value("nearsame/links_lost")
+
+
 @pytest.mark.slow
 def test_an_interrupted_job_goes_on(tmp_path: Path, site: Site) -> None:
     """Ctrl-C is a stop like any other."""

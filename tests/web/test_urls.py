@@ -160,6 +160,7 @@ def test_a_column_of_lists_of_urls_is_refused(tmp_path):
     for source in (["http://a.example/"], str(tmp_path / "urls.txt")):
         with pytest.raises(ns.ConfigError, match="url_column='page' does nothing to a list of URLs"):
             ns.urls(source, url_column="page")
+    assert 0 == len(ns.urls([], url_column="page").table)
     both = ns.urls((str(tmp_path / "urls.txt"), str(tmp_path / "pages.csv")), url_column="page")
     assert 2 == len(both.table)
 

@@ -64,7 +64,8 @@ class _Count(click.ParamType[int]):
 
 _COUNT = _Count()
 _LOCK_SECONDS = 30.0  # for another process that writes to the index
-_TURN_SECONDS = 1.0  # likewise; the writer asks again and again, for as long as its clients wait
+# Likewise; the writer asks again and again, for as long as its clients wait. In a server's queue it loses its place so.
+_TURN_SECONDS, _SERVER_SECONDS = 1.0, 10.0
 _listening = options.section(
     "Listening",
     spec("--host", default="127.0.0.1", metavar="ADDRESS", help="Address to listen at.", stands="127.0.0.1"),
@@ -181,6 +182,7 @@ def serve(index: str, *, no_request_log: bool, decisions: str | None, **given: A
     was accepted is written first. Defaults stand in brackets.
     """
     _require_packages()
+    from nearsame.files.inputs import is_address
     from nearsame.index.index import Index
     from nearsame.service import server
     from nearsame.service.settings import Settings
@@ -188,7 +190,7 @@ def serve(index: str, *, no_request_log: bool, decisions: str | None, **given: A
     settings = Settings(**given, decisions=_decisions(index, decisions, given), request_log=not no_request_log)
 
     def opened(*, read_only: bool) -> Index:
-        most = _LOCK_SECONDS if read_only else _TURN_SECONDS
+        most = _LOCK_SECONDS if read_only else _SERVER_SECONDS if is_address(index) else _TURN_SECONDS
         return Index.open(index, read_only=read_only, timeout_seconds=min(most, settings.timeout))
 
     name = _called(index)

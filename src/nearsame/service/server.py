@@ -137,15 +137,18 @@ class _Server(Server):
     def capture_signals(self) -> Generator[None, None, None]:
         """Take the signals while it runs; not raised again at the end, for a graceful end is exit code 0."""
         self._loop = asyncio.get_running_loop()
-        before = {number: signal.signal(number, self.handle_exit) for number in (signal.SIGTERM, signal.SIGINT)}
-        before[signal.SIGHUP] = signal.getsignal(signal.SIGHUP)
-        self._loop.add_signal_handler(signal.SIGHUP, self._reload)
+        handlers: dict[signal.Signals, Callable[[int, Any], Any]] = {
+            signal.SIGTERM: self.handle_exit,
+            signal.SIGINT: self.handle_exit,
+            # not by the loop's own way to take a signal, which leaves it without any handler for a moment at the end
+            signal.SIGHUP: lambda *_: self._loop.call_soon_threadsafe(self._reload),
+        }
+        before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
         if self._hangups:  # since the tokens were read, perhaps
             self._loop.call_soon(self._reload)
         try:
             yield
         finally:
-            self._loop.remove_signal_handler(signal.SIGHUP)
             if self.should_exit:  # what was accepted is being written, and the alarm is set
                 before[signal.SIGTERM] = _ignored
             for number, handler in before.items():

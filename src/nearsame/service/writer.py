@@ -20,11 +20,13 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from nearsame.dataclass import dataclass
-from nearsame.errors import InterruptedChangeError, StoreBusyError
+from nearsame.errors import InterruptedChangeError, StoreBusyError, StoreError
 from nearsame.service.metrics import Metrics
 from nearsame.service.problems import HttpProblem, busy, interrupted
 
 __all__ = ["Change", "GroupWriter", "WritableIndex", "settle"]
+
+_PAUSE = 0.01  # seconds between two tries
 
 
 class WritableIndex(Protocol):
@@ -204,7 +206,7 @@ class GroupWriter:
         elif isinstance(answers, Exception) and len(group) > 1 and not isinstance(answers, InterruptedChangeError):
             for number, waiting in enumerate(group):
                 has_time = time.monotonic() < waiting.until  # an index that cannot be reached is asked for a while
-                alone = self._made(index, [waiting]) if has_time else answers
+                alone = self._made(index, [waiting]) if has_time else _untried(answers, waiting)
                 if isinstance(alone, StoreBusyError):
                     self._give_back(group[number:])
                     return
@@ -220,7 +222,8 @@ class GroupWriter:
             answers = group[0].change.apply(index, [waiting.change for waiting in group])
         except Exception as error:  # noqa: BLE001  (whoever sent the change gets it)
             answers = error
-        if not isinstance(answers, Exception) or len(group) == 1 or isinstance(answers, InterruptedChangeError):
+        is_told = len(group) == 1 and not isinstance(answers, StoreBusyError)
+        if not isinstance(answers, Exception) or is_told or isinstance(answers, InterruptedChangeError):
             self._note(group, time.perf_counter() - began, failed=isinstance(answers, Exception))
         return answers
 
@@ -230,6 +233,7 @@ class GroupWriter:
             now = time.monotonic()
             late = [waiting for waiting in group if waiting.until <= now]
             self._queue.extendleft(reversed([waiting for waiting in group if waiting.until > now]))
+            self._changed.wait(_PAUSE)  # where an index does not wait itself
         if late:
             settle(late, [waiting.overdue() for waiting in late])
 
@@ -237,6 +241,11 @@ class GroupWriter:
         self._metrics.transactions.labels("failed" if failed else "done").inc()
         self._metrics.group.observe(sum(waiting.change.documents for waiting in group))
         self._metrics.commit.observe(seconds)
+
+
+def _untried(error: Exception, waiting: _Waiting) -> Exception:
+    """What a change is told whose time the first try of its group took: that of the index, nothing of another's."""
+    return error if isinstance(error, StoreError) else waiting.overdue()
 
 
 def settle(group: Sequence[Asker], answers: Sequence[Any]) -> None:

@@ -10,6 +10,7 @@ import contextlib
 import gzip
 import itertools
 import tempfile
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from pathlib import Path
@@ -143,11 +144,10 @@ def copy_without(  # noqa: PLR0913, PLR0917  (what is copied, without what, wher
                 pour(data, start, end, out)
 
 
-def stored_spans(path: str, form: ArchiveForm, places: Sequence[RecordPlace]) -> list[Span]:
+def stored_spans(path: str, form: ArchiveForm, places: Sequence[RecordPlace]) -> list[Span | None]:
     """Where an index has each record: its bytes, or all of the compressed member that it shares with others.
 
-    Raises:
-        ValueError: A second reading finds other records.
+    None: where members are damaged, a second reading may not find it.
     """
     with mapped(path) as data:
         packed = packing(data, form)
@@ -156,15 +156,19 @@ def stored_spans(path: str, form: ArchiveForm, places: Sequence[RecordPlace]) ->
         with tempfile.NamedTemporaryFile(prefix="nearsame-") as spool:
             cut = members(data, form, spool)
             spool.flush()
-            again = places_of(spool.name, form)
-        if [place[1:] for place in places] != [place[1:] for place in again]:
-            raise ValueError("its members hold other records")
-        holding = (cut[bisect.bisect_right(cut, place.offset, key=_data_start) - 1] for place in again)
-        return [(member.start, member.end) for member in holding]
+            again: dict[RecordPlace, deque[int]] = {}
+            for place in places_of(spool.name, form):
+                again.setdefault(place._replace(offset=0), deque()).append(place.offset)
+        starts = [member.data_start for member in cut]
 
+        def span(place: RecordPlace) -> Span | None:
+            found = again.get(place._replace(offset=0))
+            if not found:
+                return None
+            member = cut[bisect.bisect_right(starts, found.popleft()) - 1]
+            return member.start, member.end
 
-def _data_start(member: Member) -> int:
-    return member.data_start
+        return list(map(span, places))
 
 
 def are_apart(data: Any, packed: Compression, form: ArchiveForm, places: Sequence[RecordPlace]) -> bool:

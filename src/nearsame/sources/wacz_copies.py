@@ -12,6 +12,7 @@ import shutil
 import tempfile
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -42,6 +43,7 @@ class Archive(NamedTuple):
 class _Moved(NamedTuple):
     """A record that a line may be about: its number, what it says, where it stood, and where it stands now."""
 
+    archive: str
     number: int
     is_aside: bool
     url: str
@@ -153,7 +155,7 @@ class _Copy:
         entry = orjson.loads(b"{" + rest)
         of_member = self._records(str(entry.get("filename"))).get(int(entry["offset"]), [])
         time = _digits(key.rpartition(b" ")[2].decode("ascii", "replace"))
-        record = _meant([each for each in of_member if each not in taken] or of_member, str(entry.get("url", "")), time)
+        record = _meant(of_member, str(entry.get("url", "")), time, taken)
         if record is not None:
             taken.add(record)
         if record is None or record.now == record.before:
@@ -225,19 +227,22 @@ def _moved(archive: Archive, name: str, old: str, new: str) -> dict[int, list[_M
         raise ValueError(f"of {name} other records were written than should stay")
     after = iter(stored_spans(new, form, written))
     found: dict[int, list[_Moved]] = {}
-    for at, (record, span) in enumerate(zip(archive.places, stored_spans(old, form, archive.places), strict=True)):
+    for at, (record, before) in enumerate(zip(archive.places, stored_spans(old, form, archive.places), strict=True)):
         now, (url, date) = None if at in archive.gone else next(after), record.target
-        found.setdefault(span[0], []).append(_Moved(at, record.kind in ASIDE, url, _digits(date), span, now))
+        if before is not None and (now is not None or at in archive.gone):
+            told = _Moved(name, at, record.kind in ASIDE, url, _digits(date), before, now)
+            found.setdefault(before[0], []).append(told)
     return found
 
 
-def _meant(records: Sequence[_Moved], url: str, time: str) -> _Moved | None:
-    """The record of a member that a line is about: by its URL and time, and rather a page than its request."""
+def _meant(records: Sequence[_Moved], url: str, time: str, taken: AbstractSet[_Moved]) -> _Moved | None:
+    """The record of a member that a line is about: of its URL and time, a page rather than its request."""
 
-    def likeness(record: _Moved) -> tuple[bool, bool, bool, int]:
-        return record.url == url, record.time == time, not record.is_aside, -record.number
+    def likeness(record: _Moved) -> tuple[bool, bool, bool, bool, int]:
+        return record.url == url, record.time == time, record not in taken, not record.is_aside, -record.number
 
-    return max(records, key=likeness, default=None)
+    found = max(records, key=likeness, default=None)
+    return None if found is not None and len(records) > 1 and found.url != url else found
 
 
 def _digits(date: str) -> str:

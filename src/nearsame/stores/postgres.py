@@ -50,30 +50,44 @@ SELECT format('ALTER FUNCTION %%I.{RESERVE} OWNER TO %%s;', nspname, proowner::r
 FROM pg_proc JOIN pg_namespace AS n ON n.oid = pronamespace
 WHERE nspname = %s AND proname = 'reserve' AND proowner <> current_user::regrole
 """  # noqa: S608  (our own words)
-# What others may do with the tables, their columns, the sequence and the function of a schema, as statements.
+# What others may do with the tables, their columns, the sequence and the function of a schema, as statements: in place
+# of what new ones in another schema are given by default, as far as these have such columns.
 _GRANTED = f"""
-WITH here AS (SELECT oid, nspname FROM pg_namespace WHERE nspname = %s),
-named AS (SELECT c.oid, nspname, relname, relkind, relacl, relowner
-    FROM pg_class AS c JOIN here ON here.oid = relnamespace WHERE relname = ANY(%s)),
+WITH known AS (
+    SELECT c.oid, nspname, relname, relacl, relowner, CASE relkind WHEN 'S' THEN 'SEQUENCE' ELSE 'TABLE' END AS kind
+    FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = relnamespace WHERE relname = ANY(%(names)s)
+),
+old AS (SELECT * FROM known WHERE nspname = %(place)s),
+new AS (SELECT * FROM known WHERE nspname = %(making)s),
+functions AS (
+    SELECT nspname, coalesce(proacl, acldefault('f', proowner)) AS proacl, proowner
+    FROM pg_proc JOIN pg_namespace AS n ON n.oid = pronamespace WHERE proname = 'reserve'
+),
 rights AS (
-    SELECT privilege_type AS what, grantee, is_grantable,
-        format('%%s %%I.%%I', CASE relkind WHEN 'S' THEN 'SEQUENCE' ELSE 'TABLE' END, nspname, relname) AS thing
-    FROM named, aclexplode(relacl) WHERE grantee <> relowner
+    SELECT 1 AS nth, privilege_type AS what, grantee, is_grantable,
+        kind || format(' %%I.%%I', nspname, relname) AS thing
+    FROM old, aclexplode(relacl) WHERE grantee <> relowner
     UNION ALL
-    SELECT format('%%s (%%I)', privilege_type, attname), grantee, is_grantable,
-        format('TABLE %%I.%%I', nspname, relname)
-    FROM named JOIN pg_attribute ON attrelid = named.oid AND NOT attisdropped, aclexplode(attacl)
+    SELECT 1, format('%%s (%%I)', privilege_type, a.attname), grantee, is_grantable,
+        format('TABLE %%I.%%I', old.nspname, old.relname)
+    FROM old JOIN pg_attribute AS a ON a.attrelid = old.oid AND NOT a.attisdropped
+    JOIN new ON new.relname = old.relname
+    JOIN pg_attribute AS b ON b.attrelid = new.oid AND b.attname = a.attname, aclexplode(a.attacl)
     UNION ALL
-    SELECT privilege_type, grantee, is_grantable, format('FUNCTION %%I.{RESERVE}', nspname)
-    FROM pg_proc JOIN here ON here.oid = pronamespace, aclexplode(proacl)
-    WHERE proname = 'reserve' AND grantee <> proowner
+    SELECT 1, privilege_type, grantee, is_grantable, format('FUNCTION %%I.{RESERVE}', nspname)
+    FROM functions, aclexplode(proacl) WHERE nspname = %(place)s AND grantee <> proowner
+    UNION ALL
+    SELECT 0, 'ALL', grantee, false, new.kind || format(' %%I.%%I', old.nspname, old.relname)
+    FROM new JOIN old ON old.relname = new.relname, aclexplode(new.relacl) WHERE grantee <> new.relowner
+    UNION ALL
+    SELECT 0, 'ALL', grantee, false, format('FUNCTION %%I.{RESERVE}', old.nspname)
+    FROM functions AS old, functions AS new, aclexplode(new.proacl)
+    WHERE old.nspname = %(place)s AND new.nspname = %(making)s AND grantee <> new.proowner
 )
-SELECT format('REVOKE ALL ON FUNCTION %%I.{RESERVE} FROM PUBLIC;', nspname)
-FROM pg_proc JOIN here ON here.oid = pronamespace WHERE proname = 'reserve' AND proacl IS NOT NULL
-UNION ALL
-SELECT format('GRANT %%s ON %%s TO %%s%%s;', what, thing, CASE grantee WHEN 0 THEN 'PUBLIC' ELSE grantee::regrole::text
-    END, CASE WHEN is_grantable THEN ' WITH GRANT OPTION' ELSE '' END)
-FROM rights
+SELECT format(CASE nth WHEN 0 THEN 'REVOKE %%s ON %%s FROM %%s;' ELSE 'GRANT %%s ON %%s TO %%s%%s;' END,
+    what, thing, CASE grantee WHEN 0 THEN 'PUBLIC' ELSE grantee::regrole::text END,
+    CASE WHEN is_grantable THEN ' WITH GRANT OPTION' ELSE '' END)
+FROM rights ORDER BY nth
 """  # noqa: S608  (our own words)
 
 
@@ -177,7 +191,8 @@ class Postgres:
         if require is not None:
             require(Transaction(self._session, place, self.name, self._lock_class, None))
         owned = [owner for (owner,) in self._session.run(_OWNED, (place, [*TABLES, "next_number"], place))]
-        granted = [grant for (grant,) in self._session.run(_GRANTED, (place, [*TABLES, "next_number"]))]
+        named = {"place": place, "making": making, "names": [*TABLES, "next_number"]}
+        granted = [grant for (grant,) in self._session.run(_GRANTED, named)]
         self._session.script(f"""
             CREATE SCHEMA IF NOT EXISTS "{place}";
             DROP TABLE IF EXISTS {", ".join(f'"{place}".{name}' for name in TABLES)};

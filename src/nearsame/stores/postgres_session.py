@@ -10,7 +10,7 @@
 
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import field
 from importlib import import_module
@@ -168,7 +168,7 @@ class Session:
         """Of the database's texts, as UTF8."""
         return self.connection.info.parameter_status("server_encoding") or ""
 
-    def run(self, text: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+    def run(self, text: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> list[tuple[Any, ...]]:
         """The rows that a statement gives."""
         with self.translated():
             cursor = self.connection.execute(text, values, binary=True)

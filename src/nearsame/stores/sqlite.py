@@ -72,7 +72,7 @@ class Sqlite:
         """The file at a path; see `stores.open_store`."""
         path = Path(where)
         with told(path):
-            put_back(path.absolute())
+            put_back(place_of(where).absolute())
             if not path.is_file():
                 there = "is a folder" if path.is_dir() else "does not exist"
                 raise StoreError(f"{where} {there}", hint="Create the index first, or check the path.")

@@ -75,12 +75,16 @@ def read_urls(source: Any, url_column: str, skip: Skip) -> Iterator[pa.Array]:
 
 def _has_no_columns(source: Any) -> bool:
     if isinstance(source, list):
-        return all(url is None or isinstance(url, str) for url in source)
+        return any(isinstance(url, str) for url in source) and _are_urls(source)
     return isinstance(source, str | Path) and str(source) != "-" and holds_lines(str(source), None)
 
 
+def _are_urls(source: list[Any]) -> bool:
+    return all(url is None or isinstance(url, str) for url in source)
+
+
 def _urls_of(source: Any, url_column: str, skip: Skip, stdin: BinaryIO | None = None) -> Iterator[pa.Array]:
-    if isinstance(source, list) and _has_no_columns(source):
+    if isinstance(source, list) and _are_urls(source):
         require_texts(source, are_urls=True)
         yield pa.array(map(_mended, source), pa.large_string())
     elif isinstance(source, str | Path) and holds_lines(str(source), stdin):

@@ -101,7 +101,7 @@ class GivenLinks:
         """The crawl is over: say what share of its links is lost."""
         lost = sum(name not in self._given for name in self._dropped)
         self._given.close()
-        every = len(self._given) + lost
+        every = len(self._given) - len(self._given.left) + lost  # of this part of a job, as those that are lost
         if lost < max(_FEW, _LARGE_SHARE * every):
             return
         warning = (
