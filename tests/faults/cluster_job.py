@@ -122,11 +122,11 @@ def answered(asked: str, ask: Any, folder: Path) -> Any:
             found = _run(ask, archives.crawl(folder / "crawl", 1, 40), use=layers.EVERY, **settings)
             return _as_bag(archives.answer(found))
         case "pages":
-            asked = {"url_column": "where", "html_column": "html", "use": "url,canonical,digest,text"}
-            found = _run(ask, pages(), **asked, **settings)
+            settings |= {"url_column": "where", "html_column": "html", "use": "url,canonical,digest,text"}
+            found = _run(ask, pages(), **settings)
             return _as_bag(layers.answer(found, table=isinstance(found.removals, pa.Table)))
         case "work directory":
-            found = _run(ask, _files(source, folder / "files"), workdir=str(folder / "work"), **settings)
+            found = _run(ask, in_files(source, folder / "files"), workdir=str(folder / "work"), **settings)
             return _as_bag(layers.answer(found, table=isinstance(found.removals, pa.Table)))
         case "pairs":
             return listed(ask, source, **settings)
@@ -144,7 +144,8 @@ def _run(ask: Any, source: Any, **settings: Any) -> Any:
     return ns.dedup(documents, **given)
 
 
-def _files(table: pa.Table, folder: Path) -> Path:
+def in_files(table: pa.Table, folder: Path) -> Path:
+    """A folder of four files that have the rows of a table."""
     folder.mkdir()
     size = -(-table.num_rows // 4)
     for number in range(4):

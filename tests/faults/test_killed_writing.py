@@ -23,7 +23,6 @@ _DRIVER = """
 import os, signal, sys, time
 from pyspark.sql.functions import udf
 from nearsame.engines.spark.places import HadoopPlace
-import nearsame as ns
 from nearsame.frames.writing import write_folder
 from tests import sparks
 from tests.faults import test_killed_writing as killed_writing

@@ -4,15 +4,14 @@ import os
 import subprocess
 import sys
 
-import pyarrow as pa
 import pyarrow.dataset as ds
-import pyarrow.parquet as pq
 import pytest
 
 import nearsame as ns
 from tests import sparks
 from tests.parity import corpora
 
+from .cluster_job import in_files
 from .standalone import ROOT, cluster
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(1800)]  # it installs and packs a gigabyte
@@ -48,10 +47,8 @@ def test_workers_need_nothing_but_what_is_shipped(packed, tmp_path):
     """The example of a job, sent to workers that have never heard of nearsame; the answer is one machine's."""
     sparks.require_java()
     environment, file = packed
-    table = corpora.mixed(7).filter(pa.compute.is_valid(corpora.mixed(7)["text"]))
-    (tmp_path / "crawl").mkdir()
-    for number in range(4):
-        pq.write_table(table.slice(number * 50, 50 if number < 3 else None), tmp_path / "crawl" / f"{number}.parquet")
+    table = corpora.mixed(7)
+    crawl = in_files(table.filter(table["text"].is_valid()), tmp_path / "crawl")
     example = (ROOT / "examples" / "spark_job.py").read_text("utf-8")
     assert 1 == example.count("ns.Spark(session)")  # few documents would come to the driver
     (tmp_path / "job.py").write_text(example.replace("ns.Spark(session)", "ns.Spark(session, driver_bytes=0)"), "utf-8")
@@ -59,13 +56,13 @@ def test_workers_need_nothing_but_what_is_shipped(packed, tmp_path):
         options = ["--master", workers.url, "--archives", f"{file}#environment"]
         options += [word for item in _LOCAL.items() for word in ("--conf", "=".join(item))]
         printed = _told(
-            environment / "bin" / "spark-submit", *options, tmp_path / "job.py", tmp_path / "crawl", tmp_path / "clean",
+            environment / "bin" / "spark-submit", *options, tmp_path / "job.py", crawl, tmp_path / "clean",
             cwd=tmp_path, PYSPARK_PYTHON="./environment/bin/python",
             PYSPARK_DRIVER_PYTHON=str(environment / "bin" / "python"),
         )  # fmt: skip
         assert [*(tmp_path / "cluster").glob("worker-*/app-*/*/environment")], "no executor has unpacked it"
     method = ns.MinHash(threshold="0.8", recall=0.99)
-    expected = ns.dedup(tmp_path / "crawl", method=method, keep="longest", ties="content")
+    expected = ns.dedup(crawl, method=method, keep="longest", ties="content")
     stats = expected.stats
     assert f"{stats.documents:,} documents, {stats.removed:,} removed, {stats.kept:,} kept\n" in printed
     found = ds.dataset(tmp_path / "clean" / "kept", format="parquet").to_table(columns=["number"])

@@ -576,44 +576,34 @@ def test_a_job_goes_on_where_it_was_stopped(tmp_path: Path, site: Site) -> None:
     assert sum(site.requests.values()) < 95
 
 
-@pytest.mark.parametrize("is_job", [True, False])
-def test_links_that_a_job_gave_before_it_stopped_are_not_lost(tmp_path: Path, is_job: bool) -> None:
-    """A near-duplicate that comes after the stop has the same links: they were followed."""
-    settings = {"NEARSAME_FOLLOW": 0} | ({"JOBDIR": str(tmp_path)} if is_job else {})
-    links = [Request(f"http://a.example/{number}") for number in range(30)]
+def links_lost(settings: dict[str, Any], given: list[Request], repeated: list[Request]) -> object:
+    """What a part of a job says that was lost: some links are given, and a near-duplicate has others."""
+    crawler = get_crawler(settings_dict={"NEARSAME_FOLLOW": 0, **settings})
+    judge = PageJudge(CrawlOptions.of(crawler.settings), crawler)
+    links = GivenLinks(judge, crawler)
     copy = TextResponse("http://a.example/again", request=Request("http://a.example/again"))
     page = Page(copy, Judged("again", copy.url, Resemblance("first", None, 1.0, "jaccard")))
-    for number in range(2):
-        crawler = get_crawler(settings_dict=settings)
-        judge = PageJudge(CrawlOptions.of(crawler.settings), crawler)
-        given = GivenLinks(judge, crawler)
-        if number == 0:
-            for link in links:
-                given.scheduled(link)
-        else:
-            assert not any(given.follows(link, page) for link in links)
-        given.close()
-        judge.close()
+    for link in given:
+        links.scheduled(link)
+    assert not any(links.follows(link, page) for link in repeated)
+    links.close()
+    judge.close()
     assert crawler.stats is not None
-    assert (None if is_job else 30) == crawler.stats.get_value("nearsame/links_lost")
+    return crawler.stats.get_value("nearsame/links_lost")
+
+
+def test_links_that_a_job_gave_before_it_stopped_are_not_lost(tmp_path: Path) -> None:
+    """A near-duplicate that comes after the stop has the same links: they were followed; another crawl lost them."""
+    links, job = [Request(f"http://a.example/{number}") for number in range(30)], {"JOBDIR": str(tmp_path)}
+    assert [None, None] == [links_lost(job, links, []), links_lost(job, [], links)]
+    assert 30 == links_lost({}, [], links)
 
 
 def test_what_a_part_of_a_job_loses_is_held_against_its_own_links(tmp_path: Path) -> None:
     """However many an earlier part has given."""
-    settings = {"NEARSAME_FOLLOW": 0, "JOBDIR": str(tmp_path)}
-    copy = TextResponse("http://a.example/again", request=Request("http://a.example/again"))
-    page = Page(copy, Judged("again", copy.url, Resemblance("first", None, 1.0, "jaccard")))
-    for given_before, lost in ((1000, 0), (30, 30)):
-        crawler = get_crawler(settings_dict=settings)
-        judge = PageJudge(CrawlOptions.of(crawler.settings), crawler)
-        given = GivenLinks(judge, crawler)
-        for number in range(given_before):
-            given.scheduled(Request(f"http://a.example/{given_before}/{number}"))
-        assert not any(given.follows(Request(f"http://a.example/lost/{number}"), page) for number in range(lost))
-        given.close()
-        judge.close()
-    assert crawler.stats is not None
-    assert 30 == crawler.stats.get_value("nearsame/links_lost")
+    many, others, lost = ([Request(f"http://a.example/{size}/{n}") for n in range(size)] for size in (1000, 31, 30))
+    job = {"JOBDIR": str(tmp_path)}
+    assert [None, 30] == [links_lost(job, many, []), links_lost(job, others, lost)]
 
 
 @pytest.mark.slow

@@ -15,7 +15,6 @@ __all__ = ["plan"]
 
 _SIMHASH = ("bits", "k", "measure", "codes")
 _COMMON = ("threshold", "recall")
-_SAMPLE = 10_000
 _PLANNING = options.section(
     "Method",
     options.setting(
@@ -43,7 +42,7 @@ _PLANNING = options.section(
         stands="none",
     ),
     sourceoptions.TEXT_COLUMN,
-    options.spec("--sample", type=int, default=_SAMPLE, metavar="N", help="Documents to look at.", stands="10000"),
+    options.spec("--sample", type=int, metavar="N", help="Documents to look at.", stands="10000"),
 )
 
 
@@ -150,7 +149,7 @@ def _simhash(given: dict[str, Any], settings: dict[str, Any]) -> Any:
 
     if given["corpus"]:
         raise ConfigError(f"--simhash takes no SOURCE: {given['corpus'][0]!r}", hint="Leave one of them out.")
-    if given["sample"] != _SAMPLE:
+    if given["sample"] is not None:
         raise ConfigError("--sample does nothing with --simhash", hint="Leave one of them out.")
     for name in options.given_options(given, TextOptions):
         if given[name] is not None:

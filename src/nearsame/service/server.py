@@ -53,24 +53,12 @@ def serve(
         NearSameError: It would listen beyond this machine without tokens, or the address, the tokens or the index
             cannot be used.
     """
-    with _calm() as hangups:
-        _serve(opener, name, settings, say, log or Log(requests=settings.request_log), hangups)
-
-
-def _serve(  # noqa: PLR0913, PLR0917  (what serve is given, and the signals that came)
-    opener: Callable[..., Any],
-    name: str,
-    settings: Settings,
-    say: Callable[[str], None],
-    log: Log,
-    hangups: list[int],
-) -> None:
+    log = log or Log(requests=settings.request_log)
     log.adopt("uvicorn.error", "asyncio", "psycopg")
-    access = _access(settings, log)
-    service = Service.around(name, opener, settings, access, log)
-    _allow_files()
-    is_done = True
-    with contextlib.closing(_listener(settings)) as listener:
+    with _calm() as hangups, contextlib.closing(_listener(settings)) as listener:
+        access = _access(settings, log)
+        service = Service.around(name, opener, settings, access, log)
+        _allow_files()
         try:
             service.start()
             with contextlib.closing(opener(read_only=True)) as index:
@@ -80,11 +68,11 @@ def _serve(  # noqa: PLR0913, PLR0917  (what serve is given, and the signals tha
             log.event("stopping", waiting="what was accepted is written and answered")
         finally:
             is_done = service.close(_GRACE)
-    if not is_done:
-        message = "something took too long: a change that was not answered may not have been written"
-        log.event("stopped", level="error", message=message)
-        os._exit(1)
-    log.event("stopped")
+        if not is_done:
+            message = "something took too long: a change that was not answered may not have been written"
+            log.event("stopped", level="error", message=message)
+            os._exit(1)
+        log.event("stopped")
 
 
 def configured(service: Service) -> Config:

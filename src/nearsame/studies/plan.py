@@ -42,7 +42,7 @@ class PlanOptions(TextOptions, MinHashSettings, total=False):
 def plan(
     *,
     corpus: Any = None,
-    sample_size: int = 10_000,
+    sample_size: int | None = None,
     also: Sequence[tuple[int, int]] = (),
     **options: Unpack[PlanOptions],
 ) -> Plan:
@@ -50,7 +50,7 @@ def plan(
 
     Args:
         corpus: A source as `dedup` reads it: adds the candidates that its own similarities would give.
-        sample_size: At most this many of its documents are looked at.
+        sample_size: At most this many of its documents are looked at; default 10,000.
         also: Other (bands, rows) to hold against these, at most five.
 
     The settings are those of MinHash: `threshold` (0.8), `recall` (0.99), `num_perm` (128), `bands` and `rows` (chosen;
@@ -68,7 +68,7 @@ def plan(
     """
     of_texts = (*TextOptions.__annotations__, *CutSettings.__annotations__, "repeats")
     useless = next((name for name in of_texts if options.get(name) is not None), None)
-    useless = useless or ("sample_size" if sample_size != _SAMPLE_SIZE else None)
+    useless = useless or (None if sample_size is None else "sample_size")
     if corpus is None and useless is not None:
         raise ConfigError(f"{useless} does nothing without a corpus", hint="Name a source, or leave it out.")
     settings = given_settings(options, MinHashSettings)
@@ -101,7 +101,7 @@ def plan(
         return made
     from nearsame.studies import planned_corpus  # noqa: PLC0415  (the flow and its engine: most plans are of no corpus)
 
-    sample = planned_corpus.read(corpus, options, sample_size)
+    sample = planned_corpus.read(corpus, options, _SAMPLE_SIZE if sample_size is None else sample_size)
     expected = planned_corpus.expected(recipe, shape, sample)
     notes = (*planned_corpus.unread_notes(sample), *planned_corpus.template_notes(recipe, sample))
     return replace(made, expected=expected, notes=notes, unread=len(sample.skipped))

@@ -6,7 +6,7 @@
 """
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
 from typing import Annotated, Any, BinaryIO, Unpack
@@ -61,39 +61,34 @@ def read_urls(source: Any, url_column: str, skip: Skip) -> Iterator[pa.Array]:
         ColumnError: A source has no such column.
         ConfigError: One is named, and all sources are lists of URLs.
     """
-    sources = several(source)
-    for one_source in sources:
+    have_columns = []
+    for one_source in several(source):
         if isinstance(one_source, str) and one_source == "-":
             with plain_input(None) as stdin:
-                yield from _urls_of(one_source, url_column, skip, stdin)
+                have_columns.append((yield from _urls_of(one_source, url_column, skip, stdin)))
         else:
-            yield from _urls_of(one_source, url_column, skip)
-    if url_column != _URL and all(map(_has_no_columns, sources)):
+            have_columns.append((yield from _urls_of(one_source, url_column, skip)))
+    if url_column != _URL and not any(have_columns):
         message = f"url_column={url_column!r} does nothing to a list of URLs"
         raise ConfigError(message, hint="Leave it out, or name a source that has columns.")
 
 
-def _has_no_columns(source: Any) -> bool:
-    if isinstance(source, list):
-        return any(isinstance(url, str) for url in source) and _are_urls(source)
-    return isinstance(source, str | Path) and str(source) != "-" and holds_lines(str(source), None)
-
-
-def _are_urls(source: list[Any]) -> bool:
-    return all(url is None or isinstance(url, str) for url in source)
-
-
-def _urls_of(source: Any, url_column: str, skip: Skip, stdin: BinaryIO | None = None) -> Iterator[pa.Array]:
-    if isinstance(source, list) and _are_urls(source):
+def _urls_of(
+    source: Any, url_column: str, skip: Skip, stdin: BinaryIO | None = None
+) -> Generator[pa.Array, None, bool]:
+    """Its URLs, and then whether it may have columns."""
+    if isinstance(source, list) and all(url is None or isinstance(url, str) for url in source):
         require_texts(source, are_urls=True)
         yield pa.array(map(_mended, source), pa.large_string())
-    elif isinstance(source, str | Path) and holds_lines(str(source), stdin):
+        return not any(source)
+    if isinstance(source, str | Path) and holds_lines(str(source), stdin):
         yield from lines(str(source), skip, stdin)
-    else:
-        for part in open_parts([source], columns=Columns(text=url_column), stdin=stdin):
-            name = "text" if isinstance(part, Memory) and part.table.column_names == ["text"] else url_column
-            for batch in _columns(part, name, (), skip):
-                yield batch.column("text")
+        return False
+    for part in open_parts([source], columns=Columns(text=url_column), stdin=stdin):
+        name = "text" if isinstance(part, Memory) and part.table.column_names == ["text"] else url_column
+        for batch in _columns(part, name, (), skip):
+            yield batch.column("text")
+    return True
 
 
 def _mended(url: str | None) -> str | None:
