@@ -41,6 +41,22 @@ def test_a_template_is_told_with_what_keeps_its_documents() -> None:
     assert (30, ()) == (after.stats.removed, after.stats.notes)
 
 
+def test_the_part_that_is_shown_is_the_one_that_was_counted() -> None:
+    """Not a longer one, which fewer have."""
+    short, long = "was moved to the new repository", "please tell all who have links to it that they are to change them"
+    texts = [f"page{at} {short} number{at} at {f'{long} by {at}' if at < 60 else f'once{at}'}" for at in range(180)]
+    (note,) = ns.dedup(texts, method=ns.Jaccard(threshold=0.2)).stats.notes
+    assert '"was moved to the new repository" (in 180 documents)' in note
+
+
+def test_of_copies_that_are_counted_some_part_is_shown() -> None:
+    """The second copy of a shingle has a hash that no text has."""
+    line = "see the next page for what is new here and see the next page for what is new here on {}"
+    texts = [line.format(f"number{at} page{at}") for at in range(120)]
+    (note,) = ns.dedup(texts, method=ns.Jaccard(threshold=0.4, repeats=True)).stats.notes
+    assert '"see the next page for what is new here' in note
+
+
 TEMPLATES = {
     "invoice": "Invoice {}. Dear {}, thank you for your order. Please pay the amount of {} crowns within thirty days to"
     " the account below and quote the number of this invoice. All goods stay ours until they are paid in full.",

@@ -193,7 +193,7 @@ def _causes(run: Run) -> list[_Cause]:
     named = [
         _Cause(text, count)
         for item, count, whole in zip(items.tolist(), counts.tolist(), texts, strict=True)
-        if (text := spelling.longest(whole, np.array([item], np.uint64))) is not None
+        if (text := spelling.around(whole, np.array([item], np.uint64), item)) is not None
     ]
     return sorted(named, key=lambda cause: -cause.documents)
 

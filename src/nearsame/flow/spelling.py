@@ -21,21 +21,23 @@ class ShingleSpelling(NamedTuple):
     recipe: Shingled
     stage: ShingleSets
 
-    def longest(self, text: str, items: arrow.UInt64s) -> str | None:
-        """The longest run of shingles of a text that are all among the items, on one line.
+    def around(self, text: str, items: arrow.UInt64s, one: np.uint64) -> str | None:
+        """The longest run of shingles of a text that are all among the items, on one line, of those that one is in.
 
-        None where none of them is found, as the n-th copy of a shingle is not, where copies are counted.
+        Where that one is not found, as the n-th copy of a shingle is not, of all runs; None where there is none.
         """
         stage = self.stage
         aligned = align(text, nfkc=self.recipe.nfkc, strip_accents=self.recipe.strip_accents)
         placed = place(aligned.text, stage.flags & 0xFF, stage.seed, stage.stop_words)
         step = stage.size if stage.flags & shingles.NOT_OVERLAPPING else 1
-        is_one = np.isin(runs(placed.hashes, stage.size, stage.seed, step=step), items)
-        edges = np.flatnonzero(np.diff(np.concatenate([[False], is_one, [False]]).astype(np.int8)))
+        found = runs(placed.hashes, stage.size, stage.seed, step=step)
+        edges = np.flatnonzero(np.diff(np.concatenate([[False], np.isin(found, items), [False]]).astype(np.int8)))
+        starts, ends = edges[::2], edges[1::2]
         if edges.size == 0:
             return None
-        starts, ends = edges[::2], edges[1::2]
-        longest = int(np.argmax(ends - starts))
+        has_it = np.unique(np.searchsorted(ends, np.flatnonzero(found == one), "right"))
+        numbers = has_it if has_it.size else np.arange(starts.size)
+        longest = int(numbers[np.argmax((ends - starts)[numbers])])
         first = int(starts[longest]) * step
         last = min((int(ends[longest]) - 1) * step + stage.size, placed.ends.size) - 1
         run = aligned.text[placed.starts[first] : placed.ends[last]].tobytes().decode("utf-8", "replace")

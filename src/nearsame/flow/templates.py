@@ -255,12 +255,13 @@ def _spelt(state: State[Arrays], part: int, trial: _Trial, number: int, texts: T
     stage, pairs = state.step.features[-1], trial.pairs
     if not isinstance(stage, ShingleSets):
         return ""
-    has_it = pairs.owners[pairs.shared & (pairs.places == part)]
-    text = texts(pairs.rows[has_it[:1]])[0]
     from nearsame.flow.spelling import ShingleSpelling  # noqa: PLC0415  (where something is to be said)
+    from nearsame.stages.features.boilerplate import FirstWith  # noqa: PLC0415  (likewise)
 
+    first = state.corpus.engine.fold(state.leaders, FirstWith(pairs.items[part]))
+    (text,) = texts(first)
     spelling = ShingleSpelling(cast("Shingled", state.method), stage)
-    return spelling.longest(text, pairs.items[trial.counts > number]) or ""
+    return spelling.around(text, pairs.items[trial.counts > number], pairs.items[part]) or ""
 
 
 def _sentence(near: _NearCopies, some: _Some, trial: _Trial, number: int, part: tuple[str, int]) -> str:

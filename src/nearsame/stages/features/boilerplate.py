@@ -23,7 +23,7 @@ from nearsame.kernels.boilerplate import Slots
 from nearsame.stages.features.tallies import NO_COUNTS, Counts, dealt, summed
 from nearsame.stages.features.weighted_sets import following
 
-__all__ = ["Boilerplate", "CountExactly", "CountThese", "WithoutBoilerplate", "shares"]
+__all__ = ["Boilerplate", "CountExactly", "CountThese", "FirstWith", "WithoutBoilerplate", "shares"]
 
 _WAITING = 1 << 16  # items are sorted so many at a time, or as many as there are
 _ITEM_BYTES = 64  # hash and count, while they are sorted and merged
@@ -203,3 +203,32 @@ class CountThese:
     def merge(self, a: arrow.Int64s, b: arrow.Int64s) -> arrow.Int64s:
         """The documents that either state has counted, item by item."""
         return a + b
+
+
+@dataclass(frozen=True, eq=False)
+class FirstWith:
+    """The fold that finds the first document with an item: to read its text again is to read what stands before it.
+
+    Attributes:
+        item: one that some document has.
+    """
+
+    item: np.uint64
+
+    def start(self) -> arrow.Int64s:
+        """Nobody's row."""
+        return np.full(1, np.iinfo(np.int64).max)
+
+    def add(self, state: arrow.Int64s, batch: pa.RecordBatch, part: int, parts: int) -> arrow.Int64s:
+        """Look through a batch of FEATURES."""
+        del parts
+        if part == 0:
+            lists = arrow.lists(batch.column("items"))
+            places = np.flatnonzero(lists.items == self.item)
+            has_it = np.searchsorted(places, lists.starts) < np.searchsorted(places, lists.ends)
+            state[0] = arrow.ints(batch.column("row"))[has_it].min(initial=state[0])
+        return state
+
+    def merge(self, a: arrow.Int64s, b: arrow.Int64s) -> arrow.Int64s:
+        """The row of whoever of both is first."""
+        return np.minimum(a, b)
