@@ -21,6 +21,7 @@ import nearsame as ns
 from nearsame import schemas
 from nearsame.engines.spark.verbs import Verbs
 from nearsame.flow import pipeline
+from nearsame.flow.kept import chosen_of
 from nearsame.frames import corpus, layers, records
 
 FILES = 8  # that the vectors lie in
@@ -126,10 +127,25 @@ def dedup(session: Any, file: str, task: dict[str, Any]) -> Answer:
     extra = {"threads": task["threads"], "ties": "content"} if session is None else {}
     found = ns.dedup(source(session, file), method=method(task), audit=False, **engine(session, task), **extra)
     table = _arrow(found.removals.select(["id", "witness_id"]) if session is None else found.removals)
-    kept = found.kept()
     if session is not None:
-        kept.write.format("noop").mode("overwrite").save()
+        found.kept().write.format("noop").mode("overwrite").save()
+    else:
+        read_kept(found)
     return _numbers(table, "id", "witness_id"), found.stats.record()
+
+
+class Nowhere:
+    """What takes tables, and holds none."""
+
+    def write_table(self, table: Any, row_group_size: int) -> None:
+        """Forget it."""
+
+
+def read_kept(found: ns.Result) -> None:
+    """Read what stays, a row group at a time: `kept` would hold all of it, which is more than there is memory."""
+    for chosen in chosen_of(found.run, found._removals.decided, stay=True):  # noqa: SLF001  (nothing public passes them on)
+        with chosen.part.whole(lambda _: None) as source:
+            chosen.part.rewrite(Nowhere(), chosen.part.reader(source), chosen.others, None)
 
 
 def pairs(session: Any, file: str, task: dict[str, Any]) -> Answer:
