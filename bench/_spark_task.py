@@ -11,6 +11,7 @@ import json
 import os
 import sys
 import time
+from collections import deque
 from collections.abc import Callable
 from typing import Any
 
@@ -134,18 +135,10 @@ def dedup(session: Any, file: str, task: dict[str, Any]) -> Answer:
     return _numbers(table, "id", "witness_id"), found.stats.record()
 
 
-class Nowhere:
-    """What takes tables, and holds none."""
-
-    def write_table(self, table: Any, row_group_size: int) -> None:
-        """Forget it."""
-
-
 def read_kept(found: ns.Result) -> None:
     """Read what stays, a row group at a time: `kept` would hold all of it, which is more than there is memory."""
     for chosen in chosen_of(found.run, found._removals.decided, stay=True):  # noqa: SLF001  (nothing public passes them on)
-        with chosen.part.whole(lambda _: None) as source:
-            chosen.part.rewrite(Nowhere(), chosen.part.reader(source), chosen.others, None)
+        deque(chosen.part.tables(chosen.others), maxlen=0)
 
 
 def pairs(session: Any, file: str, task: dict[str, Any]) -> Answer:

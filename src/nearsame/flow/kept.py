@@ -25,6 +25,7 @@ from nearsame.outputs.annotations import Verdict
 from nearsame.outputs.tables import RowNames, mask_table
 from nearsame.outputs.writing import copy_parts, num_bytes
 from nearsame.sources import Annotations, Part, TextFolder
+from nearsame.sources.columnar import Columnar
 from nearsame.sources.folder_keys import of_positions
 from nearsame.sources.manifest import manifest
 from nearsame.sources.reading import Reading
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Choices", "Picked", "ReadRecords", "as_copied", "as_table", "chosen_of", "led_out", "records", "said_of",
-    "table_of", "write",
+    "table_of", "tables_of", "write",
 ]  # fmt: skip
 
 _NONE = np.zeros(0, np.int64)
@@ -46,6 +47,7 @@ _ASCENDING = {"use_dictionary": False, "column_encoding": "DELTA_BINARY_PACKED"}
 _OF_COPIES = ("annotate", "drop_unreadable", "copy_files", "revisits")
 _SELDOM = ("revisits", "mask", "features")
 _ROWS_OF_TYPES = 1000  # enough to say which columns there are
+_FILES = 4_096  # texts of a folder that are held at once
 _UNTYPED = ("csv", "tsv")  # formats that say nothing of the types of columns
 
 
@@ -186,9 +188,28 @@ def table_of(run: ReadRecords, chosen: Picked) -> pa.Table:
         table = part.take(some, np.union1d(more, chosen.unreadable), columns).slice(0, 0)
     table = _with_texts(table, run.extract) if chosen.part.pages else table
     table = table if chosen.cuts is None else chosen.cuts.among(chosen.wanted).table(table, 0)
-    for name, values in said_of(run, chosen.part).items():
-        if name not in table.column_names and len(table) == chosen.wanted.size:
-            table = table.append_column(name, of_positions(values, chosen.part, chosen.wanted))
+    return _with_said(run, part, table, chosen.wanted)
+
+
+def tables_of(run: ReadRecords, chosen: Picked) -> Iterator[pa.Table]:
+    """The same, as many as are read at once, where a file gives some after the other; of a folder some of its files."""
+    part, start = chosen.part, 0
+    if isinstance(part, TextFolder):
+        for some in np.split(chosen.wanted, range(_FILES, chosen.wanted.size, _FILES)):
+            yield table_of(run, chosen._replace(wanted=some))
+    elif not isinstance(part, Columnar) or part.pages:
+        yield table_of(run, chosen)
+    else:
+        for table in part.tables(chosen.others, chosen.cuts):
+            yield _with_said(run, part, table, chosen.wanted[start : start + len(table)])
+            start += len(table)
+
+
+def _with_said(run: ReadRecords, part: Part, table: pa.Table, positions: Rows) -> pa.Table:
+    """Records at some positions, and what names of folders say of them."""
+    for name, values in said_of(run, part).items():
+        if name not in table.column_names and len(table) == positions.size:
+            table = table.append_column(name, of_positions(values, part, positions))
     return table
 
 

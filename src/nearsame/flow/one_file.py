@@ -2,8 +2,8 @@
 
 1. JSON lines of JSON lines are the lines as they came, and a source alone in its own format is copied as in a folder:
    what could not be read stays, unless it is to be left out.
-2. Anything else is read as a table first, for JSON lines one source after the other, for other formats all at once:
-   what could not be read cannot be in it, and is counted. What names of folders say becomes columns.
+2. Anything else is read as tables first, for JSON lines as many records as a source gives at once, for other formats
+   all of them: what could not be read cannot be in it, and is counted. What names of folders say becomes columns.
 3. A file appears complete or not at all, and touches nothing that was read. It has no proof beside it: that is a
    folder's. How it was made stands in the metadata of Parquet and Arrow; other formats have no place for that.
 """
@@ -14,17 +14,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from nearsame.answers.stats import Stats
 from nearsame.arrow import Rows
 from nearsame.files.compressions import compressor
 from nearsame.flow.calls import metadata_of, with_call
-from nearsame.flow.kept import Picked, ReadRecords, as_table, chosen_of, said_of, table_of
+from nearsame.flow.kept import Picked, ReadRecords, as_table, chosen_of, said_of, tables_of
 from nearsame.flow.runs import Run
 from nearsame.outputs import folder, lists
 from nearsame.outputs.destinations import Destination
-from nearsame.sources import TextFolder
 from nearsame.sources.columnar import Columnar
 from nearsame.sources.json_keys import extend_lines
 from nearsame.sources.jsonl import JsonLines
@@ -35,7 +32,6 @@ __all__ = ["poured", "write_one"]
 
 _SAYS_HOW = ("parquet", "arrow")  # formats with a place for how a file was made
 _PIECE = 64 << 10
-_FILES = 4_096  # texts of a folder that are held at once
 
 
 def write_one(  # noqa: PLR0913  (what was decided about what, where it goes, and how)
@@ -114,16 +110,9 @@ def _lines(run: ReadRecords, kept: Sequence[Picked], *, drop_unreadable: bool) -
             more = {name: values[0].as_py() for name, values in said.items()}
             yield from extend_lines(lines, more) if more else lines
             continue
-        for some in _portions(chosen):
-            yield from lists.lines_of(table_of(run, some))
+        for table in tables_of(run, chosen):
+            yield from lists.lines_of(table)
 
 
 def _removed(chosen: Picked, *, drop_unreadable: bool) -> Rows:
     return chosen.others if drop_unreadable else chosen.unwanted
-
-
-def _portions(chosen: Picked) -> list[Picked]:
-    """Files of a folder come some at a time; any other part is one file."""
-    if not isinstance(chosen.part, TextFolder):
-        return [chosen]
-    return [chosen._replace(wanted=some) for some in np.split(chosen.wanted, range(_FILES, chosen.wanted.size, _FILES))]

@@ -126,6 +126,9 @@ class Result(Offers):
         A frame or series of pandas or polars, and a Hugging Face `Dataset` or `DatasetDict`, come back as what they
         were. All else, and several sources together, comes as an Arrow table; on Spark, as a DataFrame.
 
+        Raises:
+            ConfigError: It takes more memory than there is: a folder is written without holding any of it as a whole.
+
         Example:
             >>> dedup({"id": ["a", "b"], "text": ["a rose", "a rose"]}).kept().to_pylist()
             [{'id': 'a', 'text': 'a rose'}]

@@ -16,6 +16,7 @@ from nearsame.errors import SourceError
 from nearsame.sources.base import Annotations, Columns, Skip, Skipped, TextChange
 from nearsame.sources.columns import Chosen, choose, is_stringlike, records
 from nearsame.sources.items import plain_records
+from nearsame.sources.limits import while_room
 from nearsame.sources.parts import FilePart, damage, strictly
 from nearsame.sources.streams import copy_raw, sink
 from nearsame.sources.tables import annotated_schema, require_sound
@@ -53,10 +54,14 @@ class Columnar(FilePart):
         """Something that writes as the file was written."""
 
     @abstractmethod
-    def rewrite(
-        self, writer: Any, opened: Any, removed: npt.NDArray[np.int64], annotations: Annotations | TextChange | None
-    ) -> None:
-        """Write the records whose positions are not among the removed, with their annotations."""
+    def edited(
+        self, opened: Any, removed: npt.NDArray[np.int64], annotations: Annotations | TextChange | None
+    ) -> Iterator[pa.Table | pa.RecordBatch]:
+        """The records whose positions are not among the removed, annotated, as many as are written at once."""
+
+    @abstractmethod
+    def put(self, writer: Any, some: Any) -> None:
+        """Write some of them."""
 
     def read(self, columns: Columns, skip: Skip) -> Iterator[pa.RecordBatch]:
         """The readable records, in order, as RECORDS batches of about BATCH_BYTES of text."""
@@ -99,14 +104,20 @@ class Columnar(FilePart):
         columns: Columns,  # noqa: ARG002  (all of them)
     ) -> pa.Table:
         """The records without the `others`, as a copy would have them."""
+        return pa.concat_tables(list(while_room(self.tables(others), self.name)) or [pa.table({})])
+
+    def tables(self, others: npt.NDArray[np.int64], change: TextChange | None = None) -> Iterator[pa.Table]:
+        """The same, as many as are read at once, or one without any; nothing where it could not be read at all."""
         self.require_unchanged()
         with self.whole(lambda _: None) as source, damage(self.name):
             opened = self._opened(source, lambda _: None)
-            if opened is None:  # it could not be read at all
-                return pa.table({})
-            taken = _Taken(self.schema(opened))
-            self.rewrite(taken, opened, others, None)
-            return taken.table()
+            if opened is None:
+                return
+            some = None
+            for some in self.edited(opened, others, change):
+                yield pa.Table.from_batches([some]) if isinstance(some, pa.RecordBatch) else some
+            if some is None:
+                yield self.schema(opened).empty_table()
 
     def copy(
         self,
@@ -138,7 +149,8 @@ class Columnar(FilePart):
                 schema = schema.with_metadata({**(schema.metadata or {}), **metadata})
             with sink(target, self.compression) as out:
                 with self.writer(out, schema, opened, source) as writer:
-                    self.rewrite(writer, opened, removed, annotations)
+                    for some in self.edited(opened, removed, annotations):
+                        self.put(writer, some)
                 if self.unread(opened, source) and not drop_unread:
                     shutil.copyfileobj(source, out)
 
@@ -155,26 +167,3 @@ class Columnar(FilePart):
                 ) from None
             skip(Skipped(self.name, None, None, reason))
             return None
-
-
-class _Taken:
-    """A writer of any of these formats that keeps what is written."""
-
-    def __init__(self, schema: pa.Schema) -> None:
-        self._schema, self._tables = schema, list[pa.Table]()
-
-    def write(self, table: pa.Table) -> None:
-        """Some records more."""
-        self._tables.append(table)
-
-    def write_table(self, table: pa.Table, **_: Any) -> None:
-        """Likewise."""
-        self.write(table)
-
-    def write_batch(self, batch: pa.RecordBatch) -> None:
-        """Likewise."""
-        self.write(pa.Table.from_batches([batch]))
-
-    def table(self) -> pa.Table:
-        """All of them."""
-        return pa.concat_tables(self._tables or [self._schema.empty_table()])

@@ -54,16 +54,19 @@ class Feather(Columnar):
         options = pa.ipc.IpcWriteOptions(compression=_buffer_compression(source, 8 if is_file else 0))
         return (pa.ipc.new_file if is_file else pa.ipc.new_stream)(out, schema, options=options)
 
-    def rewrite(
-        self, writer: Any, opened: Any, removed: npt.NDArray[np.int64], annotations: Annotations | TextChange | None
-    ) -> None:
-        """Write what stays, batch by batch."""
+    def edited(
+        self, opened: Any, removed: npt.NDArray[np.int64], annotations: Annotations | TextChange | None
+    ) -> Iterator[pa.RecordBatch]:
+        """What stays, batch by batch."""
         start = 0
         for batch in told(_batches(opened), self.name):
             require_sound(batch, self.name)
-            for edited in _edited(batch, removed, annotations, start):
-                writer.write_batch(edited)
+            yield from _edited(batch, removed, annotations, start)
             start += len(batch)
+
+    def put(self, writer: Any, some: pa.RecordBatch) -> None:
+        """As a batch."""
+        writer.write_batch(some)
 
 
 def _reader(source: Any) -> Any:

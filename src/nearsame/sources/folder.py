@@ -29,7 +29,7 @@ from nearsame.files.systems import File, is_url, joined
 from nearsame.page_encodings import decoded, encoded, is_wide, looks_like
 from nearsame.sources.base import BATCH_BYTES, NOT_READ, Annotations, Aside, Columns, Skip, Skipped, TextChange
 from nearsame.sources.columns import BATCH_ROWS, Chosen, assemble, choose, why_not_utf8
-from nearsame.sources.limits import longest, why_too_long
+from nearsame.sources.limits import longest, while_room, why_too_long
 from nearsame.sources.page_records import BESIDE, MHTML, Batched, PageRecord, is_page, page_of_file, pages_at
 from nearsame.sources.parts import strictly
 from nearsame.sources.streams import copy_raw, sink, unused
@@ -89,9 +89,9 @@ class TextFolder:
         self.require_unchanged(positions)
         if self.pages:
             return pages_at(self, positions, columns)
-        batches = list(self.read(columns, lambda _: None, positions))
-        table = pa.Table.from_batches(batches) if batches else pa.table({"id": [], "text": []})
-        return table.select(["id", "text"])
+        texts = (pa.Table.from_batches([batch]) for batch in self.read(columns, lambda _: None, positions))
+        tables = list(while_room(texts, self.name))
+        return (pa.concat_tables(tables) if tables else pa.table({"id": [], "text": []})).select(["id", "text"])
 
     @property
     def format(self) -> str:

@@ -2,10 +2,12 @@
 
 1. One that is longer than `Columns.max_record` is not compared: it stays as it is, and is counted and reported.
 2. One that is not, but needs more memory than the run has for it, ends the run with an error that names its place.
+3. What is held of a file as a whole, as a table of what stays is, has no such bound: it ends when memory runs out, in
+   an error and not in the system's ending the process.
 """
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -25,17 +27,23 @@ __all__ = [
     "require_page_room",
     "require_room",
     "too_long",
+    "while_room",
     "why_too_long",
 ]
 
 _READING = 3  # bytes of memory that reading takes for each byte of a record
 _PREPARING = 3  # likewise preparing, tokens apart: the text, and its tokens as they are folded
 _PAGE = 9  # for each byte of a page: 2 to read it, and the rest to write it back
+_PIECE = 16 << 20  # bytes: how much is read before memory is looked at again
+_AHEAD = 4  # times as much is to be free then: the next piece is being read, and something works with them
+_HELD = "Write a folder, or one file in the format of the source, or JSON lines: then a part of it is held at a time."
 LARGE = 4 << 20  # bytes: what is shorter has room in any case
 _OTHERWISE = {
     "a record": "keep such records as they are with --max-record",
     "a page": "leave the file out: what is in a page is read at once",
 }
+
+Piece = TypeVar("Piece", bytes, pa.Table)
 
 # What a byte is to a bound of the number of tokens.
 _NONE, _INNER, _ALONE = range(3)
@@ -141,3 +149,28 @@ def pass_by(block: Block, columns: Columns, skip: Skip, source: str) -> None:
     passing.finish()
     reason = why_too_long(passing.size, columns, f"{source}, line {block.line}")
     skip(Skipped(source, block.position, block.line, reason + getattr(passing.past, "remark", "")))
+
+
+def while_room(pieces: Iterable[Piece], name: str, *, again: float = 0) -> Iterator[Piece]:
+    """What is to be held together, as long as there is memory for more.
+
+    Args:
+        pieces: Of one file.
+        name: What it is called.
+        again: How much more each byte of it takes, when all of it is there.
+
+    Raises:
+        ConfigError: There is none.
+    """
+    unseen = total = 0
+    for piece in pieces:
+        size = len(piece) if isinstance(piece, bytes) else piece.nbytes
+        unseen, total = unseen + size, total + size
+        if unseen >= _PIECE:
+            from nearsame.machine import free_memory  # noqa: PLC0415  (where much is held)
+
+            if (free := free_memory()) < max(_AHEAD * unseen, again * total):
+                message = f"{name}: what stays takes more memory than there is ({free >> 20:,} MB are left)"
+                raise ConfigError(message, hint=_HELD)
+            unseen = 0
+        yield piece

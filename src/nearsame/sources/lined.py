@@ -16,12 +16,15 @@ from nearsame.dataclass import dataclass
 from nearsame.errors import SourceError
 from nearsame.files.systems import File
 from nearsame.sources.base import NOT_READ, NOT_UTF8, Aside, Columns, Skip, Skipped
+from nearsame.sources.limits import while_room
 from nearsame.sources.parts import FilePart, damage, strictly
 from nearsame.sources.streams import BrokenStreamError, begun, chunks, looks_compressed, sink
 from nearsame.sources.tables import require_sound
 from nearsame.sources.transcoding import codec_of, encoded, headed, odd_looks, to_utf8
 
 __all__ = ["Lined"]
+
+_TWICE = 1.5  # joined, then made a table of
 
 
 @dataclass(frozen=True)
@@ -99,4 +102,5 @@ class Lined(FilePart):
     def copied(self, file: File) -> bytes:
         """The bytes of such a copy, as UTF-8."""
         stream = chunks(file, self.compression)
-        return b"".join(stream if self.codec is None else to_utf8(stream, self.codec, self.name))
+        utf8 = stream if self.codec is None else to_utf8(stream, self.codec, self.name)
+        return b"".join(while_room(utf8, self.name, again=_TWICE))

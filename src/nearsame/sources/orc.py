@@ -41,14 +41,10 @@ class Orc(Columnar):
         del schema, source
         return orc.ORCWriter(out, compression=opened.compression.lower())
 
-    def rewrite(
-        self,
-        writer: Any,
-        opened: orc.ORCFile,
-        removed: npt.NDArray[np.int64],
-        annotations: Annotations | TextChange | None,
-    ) -> None:
-        """Write what stays, stripe by stripe; a file of no rows still names its columns."""
+    def edited(
+        self, opened: orc.ORCFile, removed: npt.NDArray[np.int64], annotations: Annotations | TextChange | None
+    ) -> Iterator[pa.Table]:
+        """What stays, stripe by stripe; where nothing does, a table without rows: a file without any has no columns."""
         start, written = 0, False
         for batch in told(_stripes(opened), self.name):
             require_sound(batch, self.name)
@@ -57,11 +53,15 @@ class Orc(Columnar):
             table = without_removed_rows(table, removed, start)
             start += len(batch)
             if len(table):
-                writer.write(table)
+                yield table
                 written = True
         if not written:
             empty = opened.schema.empty_table()
-            writer.write(empty if annotations is None else annotated(empty, annotations, start))
+            yield empty if annotations is None else annotated(empty, annotations, start)
+
+    def put(self, writer: orc.ORCWriter, some: pa.Table) -> None:
+        """As a stripe, or several."""
+        writer.write(some)
 
 
 def _stripes(opened: orc.ORCFile, columns: list[str] | None = None) -> Iterator[pa.RecordBatch]:

@@ -19,6 +19,7 @@ from nearsame.schemas import BESIDE as MARK
 from nearsame.schemas import ORDER, PAGES, RECORDS
 from nearsame.sources.base import BATCH_BYTES, Columns, Part
 from nearsame.sources.columns import BATCH_ROWS, Chosen
+from nearsame.sources.limits import while_room
 from nearsame.sources.markup import about_page
 
 __all__ = ["BESIDE", "MHTML", "Batched", "PageRecord", "as_pages", "is_page", "page_of_file", "pages_at"]
@@ -156,9 +157,11 @@ def _about(body: bytes, charset: str | None, url: str | None, columns: Columns) 
 def pages_at(part: Part, positions: npt.NDArray[np.int64], columns: Columns) -> pa.Table:
     """Pages with all that is known of them; `body` and `charset` have still to become a text."""
     wanted = replace(columns, beside=BESIDE, order=())
-    tables = []
-    for batch in part.read(wanted, lambda _: None):
+
+    def chosen(batch: pa.RecordBatch) -> pa.Table:
         at = np.isin(batch.column("position").to_numpy(), positions)
-        tables.append(pa.Table.from_batches([batch.filter(pa.array(at))]))
+        return pa.Table.from_batches([batch.filter(pa.array(at))])
+
+    tables = list(while_room(map(chosen, part.read(wanted, lambda _: None)), part.name, again=1))  # bodies, then texts
     table = pa.concat_tables(tables) if tables else pa.table({})
     return table.drop_columns(["position"] if "position" in table.column_names else [])

@@ -108,16 +108,15 @@ class Parquet(Columnar):
         writer.add_key_value_metadata({key: value for key, value in said.items() if key not in written})
         return writer
 
-    def rewrite(
-        self,
-        writer: Any,
-        opened: pq.ParquetFile,
-        removed: npt.NDArray[np.int64],
-        annotations: Annotations | TextChange | None,
-    ) -> None:
-        """Write what stays, row group by row group."""
-        for table in _ahead(_edited(opened, removed, annotations, self.name)):
-            writer.write_table(table, row_group_size=max(len(table), 1))
+    def edited(
+        self, opened: pq.ParquetFile, removed: npt.NDArray[np.int64], annotations: Annotations | TextChange | None
+    ) -> Iterator[pa.Table]:
+        """What stays, row group by row group."""
+        return _ahead(_edited(opened, removed, annotations, self.name))
+
+    def put(self, writer: Any, some: pa.Table) -> None:
+        """As a row group."""
+        writer.write_table(some, row_group_size=max(len(some), 1))
 
 
 def _has_far_times(file: pq.ParquetFile, source: Any) -> bool:
