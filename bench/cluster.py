@@ -130,7 +130,7 @@ def _beside(given: argparse.Namespace, folder: Path, size: str, where: str) -> I
 
 
 def measure_whole(given: argparse.Namespace, folder: Path) -> str:
-    """The block on whole runs."""
+    """The block on a whole run."""
     seen = list(_beside(given, folder, given.whole, "Spark"))
     said = f"By {_machine()}, from a warm session; the answer is that of one machine with two threads."
     return f"{report.markdown(WHOLE, [whole_row(each) for each in seen])}\n\n{said}"
@@ -155,15 +155,17 @@ def main(arguments: Sequence[str]) -> int:
     given = parser.parse_args(arguments)
     if not given.whole and not given.at_scale:
         parser.error("nothing to do: --whole, --at-scale, or both")
-    parts = (
-        ("spark-whole", f"--whole {given.whole}", measure_whole, given.whole),
-        ("spark-cost", f"--at-scale {' '.join(given.at_scale or [])}", measure_at_scale, given.at_scale),
-    )
+    at_scale = f"--at-scale {' '.join(given.at_scale or [])}"
+    parts = [  # a whole run of the largest size takes a method alone
+        *((f"spark-whole-{method}", f"--whole {given.whole}", measure_whole, [method]) for method in given.methods),
+        ("spark-cost", at_scale, measure_at_scale, given.methods),
+    ]
     with limit.working_folder(given.folder) as folder:
-        for place, asked, measure, wanted in parts:
-            if wanted:
-                load, script = os.getloadavg()[0], f"cluster {asked} --methods {' '.join(given.methods)}"
-                text = f"{measure(given, folder)}\n\n{report.made_by(script, spark.PACKAGES)}{limit.others(load)}"
+        for place, asked, measure, methods in parts:
+            if given.at_scale if measure is measure_at_scale else given.whole:
+                load, script = os.getloadavg()[0], f"cluster {asked} --methods {' '.join(methods)}"
+                one = argparse.Namespace(**{**vars(given), "methods": methods})
+                text = f"{measure(one, folder)}\n\n{report.made_by(script, spark.PACKAGES)}{limit.others(load)}"
                 print(text)
                 if not given.no_write and report.has_place(GUIDE, place):
                     report.write_between(GUIDE, place, text)
