@@ -48,7 +48,7 @@ TABLE_BYTES = 64 << 20  # that a table may take in any case: while it is there, 
 _BASE_BYTES = 384 << 20  # the interpreter, Arrow, compiled kernels, a part that is copied
 _COPY_BYTES = 192 << 20  # of these, the part that is copied: later than anything is prepared
 _THREAD_BYTES = 96 << 20  # batches under way and scratch, for each thread
-_BATCH_BYTES = 24 << 20  # of text, in the batch and a half that a thread has under way
+_BATCH_BYTES = 12 << 20  # of text, in the batch and a half that a thread has under way
 ALONE_BYTES = _BATCH_BYTES  # of a batch: a larger one has all threads' memory
 _DOCUMENT_BYTES = 192  # what is known of a document until the end: docs/scale.md lists it
 _FREE_DOCUMENTS = 100_000  # that _BASE_BYTES has room for
@@ -82,7 +82,7 @@ def least_memory(threads: int, growth: float = GROWTH) -> int:
     """Bytes below which a run of so many threads cannot begin.
 
     >>> least_memory(1) >> 20
-    516
+    498
     """
     return _BASE_BYTES + working_memory(threads, growth)
 

@@ -196,7 +196,7 @@ def task_memory(task_bytes: int) -> int:
     """What deciding in one task may hold in memory: what a task may, and no less than it needs to begin with.
 
     >>> [task_memory(size << 20) >> 20 for size in (0, 2048)]
-    [516, 2048]
+    [498, 2048]
     """
     return max(task_bytes, least_memory(1))
 

@@ -41,7 +41,7 @@ __all__ = [
     "into",
 ]
 
-BATCH_BYTES = 16 << 20  # of text in a batch, about: enough to share out, small enough to stay in cache
+BATCH_BYTES = 8 << 20  # of text in a batch, about: enough to share out, and what allocators keep for the next one
 
 MAX_DOCUMENT = 10 << 20
 
