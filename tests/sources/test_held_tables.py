@@ -1,6 +1,7 @@
 """What stays of a source is held as a whole only as long as there is memory, and JSON lines are not made of a whole."""
 
 import json
+import os
 
 import pyarrow as pa
 import pyarrow.feather
@@ -10,6 +11,7 @@ from pyarrow import csv, orc
 
 import nearsame as ns
 from nearsame import machine
+from nearsame.flow import kept, one_file
 from nearsame.outputs.lists import json_lines
 from nearsame.sources import limits
 from tests.sources.archive import gzipped, response
@@ -71,3 +73,23 @@ def test_json_lines_and_copies_hold_no_table(name, tmp_path, no_room):
     assert [{**row, "year": 2026} for row in TABLE.to_pylist() if row["id"] != "c"] == written
     found.write(tmp_path / "clean")
     assert len(list((tmp_path / "clean" / "kept").rglob("rows.*"))) == 1
+
+
+@pytest.mark.parametrize("name", COLUMNAR | OTHERS)
+@pytest.mark.parametrize("told", ["held", "printed"])
+def test_a_source_that_changes_meanwhile_is_told(name, told, tmp_path, monkeypatch):
+    """Part of what is held or printed may be of another file: an error says so, where it could pass for the answer."""
+    (COLUMNAR | OTHERS)[name](tmp_path / name)
+    found = ns.dedup(str(tmp_path / name))
+    changed = next((tmp_path / name).iterdir()) if name == "texts" else tmp_path / name
+    module, function = (kept, "table_of") if told == "held" else (one_file, "_print")
+    made = getattr(module, function)
+
+    def meanwhile(*args):
+        given = made(*args)
+        os.utime(changed, (1, 1))
+        return given
+
+    monkeypatch.setattr(module, function, meanwhile)
+    with pytest.raises(ns.SourceError, match=r"changed (while|since) it was (being )?read"):
+        found.kept() if told == "held" else found.write("-")

@@ -23,6 +23,7 @@ NAMED_TWICE = "Name each file once; a folder or a pattern may have it, too."
 _LOCAL = ("file://", "local://", "file:", "local:")  # the longer one first
 _LOGS = ("-wal", "-shm")  # of SQLite, beside a file
 _LAST = (1 << 63) - 1  # nanosecond, in the year 2262
+_NOTHING_WRITTEN = "nothing was written"
 
 
 class Files(NamedTuple):
@@ -80,8 +81,11 @@ class Inputs:
         """Each file as the user would write it, wherever it is."""
         return (name for files in self.files for name in files.names())
 
-    def require_unchanged(self) -> None:
+    def require_unchanged(self, outcome: str = _NOTHING_WRITTEN) -> None:
         """See that every file is still the one that was listed.
+
+        Args:
+            outcome: What has come of it where one is not.
 
         Raises:
             SourceError: One is gone, or another.
@@ -92,8 +96,9 @@ class Inputs:
                     now = _stamp(path)
                     if now != tuple(stamp):
                         what = "is gone" if now is None else "changed"
-                        hint = "Run again when nothing writes to it any more; the old output is still there."
-                        raise SourceError(f"{name} {what} since it was read, and nothing was written", hint=hint)
+                        old = "; the old output is still there" if outcome == _NOTHING_WRITTEN else ""
+                        hint = f"Run again when nothing writes to it any more{old}."
+                        raise SourceError(f"{name} {what} since it was read, and {outcome}", hint=hint)
 
 
 def several(source: Any) -> list[Any]:

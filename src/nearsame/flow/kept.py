@@ -154,7 +154,12 @@ def records(run: ReadRecords, decided: Decided, *, stay: bool) -> Any:
     2. All else, and several sources together, comes as an Arrow table.
     """
     picked, give_back = list(chosen_of(run, decided, stay=stay)), getattr(run.reading.parts, "give_back", None)
-    return as_table(run, picked) if give_back is None else give_back([chosen.wanted for chosen in picked])
+    if give_back is not None:
+        return give_back([chosen.wanted for chosen in picked])
+    table = as_table(run, picked)
+    for chosen in picked:
+        chosen.part.require_unchanged(chosen.wanted)
+    return table
 
 
 def as_table(run: ReadRecords, picked: Sequence[Picked]) -> pa.Table:

@@ -65,6 +65,7 @@ def poured(
         run.inputs.require_unchanged()
         with run.clock("writing", run.reading.size_bytes):
             _print(_lines(run, kept, drop_unreadable=how["written"].get("drop_unreadable", False)))
+        run.inputs.require_unchanged("what was printed may be of both")
         return None
     there = folder.require_place(place.typed, run.inputs, folder=False, overwrite=overwrite)
     with folder.appearing(there) as made, run.clock("writing", run.reading.size_bytes):
