@@ -43,6 +43,7 @@ CONF = {
     "spark.ui.showConsoleProgress": "false",
 }
 _EXECUTORS = 2
+BEGUN = threading.Event()  # from then on stages count
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,9 @@ def plant(fault: str) -> None:
 
 
 def watch(session: Any, num_stages: int, file: Path) -> None:
-    """Touch a file when so many stages are done, a task of another one runs, and both executors are known."""
+    """Touch a file when so many more stages are done, a task of another one runs, and both executors are known."""
+    BEGUN.wait()
+    before: int | None = None
     store = session.sparkContext._jsc.sc().statusStore()
     tracker, done = session.sparkContext.statusTracker(), set()
     while not file.exists():
@@ -93,8 +96,9 @@ def watch(session: Any, num_stages: int, file: Path) -> None:
                 about = tracker.getStageInfo(stage)
                 if about is not None and about.numCompletedTasks == about.numTasks:
                     done.add(stage)
+        before = len(done) if before is None else before
         known = store.executorList(True).size() > _EXECUTORS  # and the driver
-        if known and len(done) >= num_stages and any(about and about.numActiveTasks for about in running):
+        if known and len(done) - before >= num_stages and any(about and about.numActiveTasks for about in running):
             file.touch()
         time.sleep(0.02)
 
@@ -128,6 +132,13 @@ def answered(asked: str, ask: Any, folder: Path) -> Any:
         case "work directory":
             found = _run(ask, in_files(source, folder / "files"), workdir=str(folder / "work"), **settings)
             return _as_bag(layers.answer(found, table=isinstance(found.removals, pa.Table)))
+        case "written":
+            found = _run(ask, in_files(source, folder / "files"), **settings)
+            BEGUN.set()
+            found.write(str(folder / "clean"))
+            kept, removed = (pq.read_table(next((folder / "clean").glob(f"{name}*"))) for name in ("kept", "removed"))
+            lines = kept.to_pylist(), removed.select(["id", "witness_id", "similarity"]).to_pylist()
+            return _as_bag((lines, {"removed": found.stats.removed}))
         case "pairs":
             return listed(ask, source, **settings)
         case "layers":
@@ -166,6 +177,8 @@ def main(task: dict[str, Any]) -> None:
     if "fault" in task:
         plant(task["fault"])
     folder = Path(task["folder"])
+    if task["asked"] != "written":
+        BEGUN.set()
     if "stages" in task:
         threading.Thread(target=watch, args=(session, task["stages"], folder / "reached"), daemon=True).start()
     table = {"broadcast_bytes": 128} if task["asked"] == "past the table" else {}

@@ -93,6 +93,7 @@ def job(workers, tmp_path):
             for asked in ("pairs", "layers", "against", "past the table", "pages", "archives", "work directory")
             for stages in (5, 25)
         ),
+        *(pytest.param("written", stages, {}, marks=pytest.mark.long, id=f"written, {stages}") for stages in (0, 1)),
     ],
 )
 def test_a_killed_executor_changes_nothing(asked, stages, conf, job, workers):

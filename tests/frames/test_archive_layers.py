@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import nearsame as ns
+from nearsame.frames import layers
 from tests.frames.test_layers import COUNTS, EVERY, METHOD
 from tests.sources.archive import gzipped, http, record
 
@@ -90,6 +91,30 @@ def test_layers_of_archives_are_those_of_one_machine(spark: Any, tmp_path: Path,
     assert here.stats.skipped
     assert there.kept().count() == here.stats.kept
     there.release()
+
+
+def test_a_work_directory_keeps_the_texts_of_pages(spark: Any, tmp_path: Path, monkeypatch: Any) -> None:
+    """Whatever layers ask: what a driver that died had taken out of pages is not taken out again."""
+    source, asked = str(crawl(tmp_path / "crawl", 5, 40)), {"use": EVERY, "method": METHOD, "keep": "longest"}
+    here = ns.dedup(source, ties="content", **asked)
+    given = {**asked, "engine": ns.Spark(spark), "workdir": tmp_path / "work"}
+    with monkeypatch.context() as dying:
+        dying.setattr(layers.FrameLayers, "behind", _never)
+        with pytest.raises(AssertionError):
+            ns.dedup(source, **given)
+    finished = {path.parent.relative_to(tmp_path / "work").as_posix() for path in tmp_path.rglob("_finished.json")}
+    assert finished == {f"layers/{step}" for step in ("documents", "ordered", "known")} | {
+        f"pages/{step}" for step in ("texts", "documents", "known")
+    }
+    with monkeypatch.context() as resumed:
+        resumed.setattr(layers, "loaded", _never)
+        there = ns.dedup(source, **given)
+        assert answer(here) == answer(there)
+    there.release()
+
+
+def _never(*_args: object, **_kwargs: object) -> None:
+    raise AssertionError("computed again")
 
 
 def test_pages_that_have_nothing_in_common_are_not_looked_at(spark: Any, tmp_path: Path) -> None:

@@ -100,8 +100,8 @@ class FrameLayers:
         Raises:
             ConfigError: No document has what a layer compares.
         """
-        own = replace(corpus, engine=replace(corpus.engine, stored=None))  # its steps would go by the method's names
-        whole = _as_they_are(own, asking, clock)
+        whole = _as_they_are(replace(corpus, engine=corpus.engine.under("layers")), asking, clock)
+        whole = replace(whole, engine=replace(corpus.engine, stored=None))  # what goes by no name is made again
         facts = FrameFacts.of(asking.urls, whole.judged.columns, whole.judged.beside)
         sides = tuple(replace(side, keep=_FIRST, as_pages=False) for side in corpus.sides)
         against, told = whole.counts["different_against"], None
@@ -333,8 +333,8 @@ class FrameLayers:
         with clock("features"):
             is_all = num == self.whole.counts["different"]
             left = LeftFrame(asked.hint("broadcast") if num <= FEW_ROWS else asked, is_all, is_whole=True)
-            corpus = Frames(self.sides, verbs, _BY_PLACE, names=self.whole.names, left=left)
-            texts = verbs.keep(loaded(corpus.sides, corpus.names, left))
+            corpus = Frames(self.sides, self.verbs.under("pages"), _BY_PLACE, names=self.whole.names, left=left)
+            texts = corpus.engine.once("texts", lambda: loaded(corpus.sides, corpus.names, left))
             corpus = replace(corpus, left=left._replace(is_all=True, texts=texts))
             contents = _digested(corpus, self.asking, ())
             named = contents.documents.selectExpr("*", f"{PLACE} as number")

@@ -220,16 +220,25 @@ def test_jobs_and_stages_are_called_after_the_steps_of_the_run(spark, tmp_path):
     context.setLocalProperty("spark.job.description", None)
 
 
-def test_a_run_by_the_cluster_takes_no_more_jobs_than_it_did(spark):
+@pytest.mark.parametrize(
+    ("ask", "method", "engine", "most"),
+    [
+        (ns.dedup, ns.MinHash(), {}, 50),
+        (ns.dedup, ns.MinHash(), {"task_bytes": 0}, 114),
+        (ns.dedup, ns.Jaccard(), {"task_bytes": 0}, 42),
+        (ns.pairs, ns.MinHash(), {}, 60),
+    ],
+    ids=["one task decides", "many tasks decide", "exact", "pairs"],
+)
+def test_a_run_by_the_cluster_takes_no_more_jobs_than_it_did(spark, ask, method, engine, most):
     """Counted where Spark adapts its plans, as it does by itself: each stage of such a plan is a job."""
     rows = [{"id": str(at), "text": f"{_ROWS[0]['text']} {'again' * (at % 2)}"} for at in range(8)]
     frame, before = spark.createDataFrame(rows), newest_job(spark)
     spark.conf.set("spark.sql.adaptive.enabled", "true")
     try:
-        found = ns.dedup(frame, method=ns.MinHash(), audit=False, engine=ns.Spark(spark, driver_bytes=0))
-        assert 6 == found.stats.removed
-        assert 2 == len(found.examples(2))
-        assert 10 < len(jobs_since(spark, before)) <= 50
+        found = ask(frame, method=method, audit=False, engine=ns.Spark(spark, driver_bytes=0, **engine))
+        assert (2 if ask is ns.dedup else 12) == len(found.examples(2) if ask is ns.dedup else found.pairs.collect())
+        assert 10 < len(jobs_since(spark, before)) <= most
         assert "true" == spark.conf.get("spark.sql.adaptive.enabled")
     finally:
         spark.conf.set("spark.sql.adaptive.enabled", "false")

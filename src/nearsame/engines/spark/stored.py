@@ -10,6 +10,7 @@
 
 import json
 from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -54,6 +55,10 @@ class Stored:
             stored = _begun(place, wanted)
         require_same(place.address, stored, wanted)
         return cls(place, tuple(left_over(place.inside(name)) for name in hidden))
+
+    def under(self, name: str) -> "Stored":
+        """Those of a part of it."""
+        return replace(self, place=self.place.inside(name))
 
     def found(self, step: str) -> Any:
         """The frame of a step, if it is finished, and can be read to its end; else None."""

@@ -6,7 +6,7 @@
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -62,6 +62,10 @@ class Verbs:
     def table_bytes(self) -> int:
         """The most that a table which all workers share may take."""
         return self.engine.table_bytes
+
+    def under(self, name: str) -> "Verbs":
+        """The same, for a part of a run whose steps have the names that other steps have."""
+        return self if self.stored is None else replace(self, stored=self.stored.under(name))
 
     def map(self, frame: Any, *stages: Any) -> Any:
         """Each batch through stages; what is carried stays beside documents.
