@@ -356,8 +356,12 @@ def _on_spark(asked: Inquiry, law: Callable[[tuple[Any, Any], Inquiry], Any], si
 
     options = asked.options
     engine = chosen_spark(options)
-    if asked.settings.get("group_by") != HOST and asked.layers is None:
-        refuse_on_spark(url_column=options["url_column"])
+    if asked.settings.get("group_by") != HOST and asked.layers is None and options["url_column"] is not None:
+        message = f"url_column={options['url_column']!r}: on Spark URLs are read for layers alone"
+        hint = (
+            "Leave it out." if asked.listing else "Add the layer use='text' (--use text), beside which evidence stands."
+        )
+        raise ConfigError(message, hint=hint)
     if asked.method.of_codes:
         raise not_on_spark("method", asked.method.name)
     for one in () if sides[1] is None else several(sides[1]):

@@ -165,6 +165,7 @@ def test_tables_and_views_are_read_by_name_where_there_is_no_such_file(spark, mo
     [
         ({"threads": 2}, "threads=2 is about one machine"),
         ({"memory": "1GB"}, "memory='1GB' is about one machine"),
+        ({"url_column": "where"}, "url_column='where': on Spark URLs are read for layers alone"),
         ({"urls": ns.CanonicalUrl()}, "urls=.* is about one machine"),
         ({"workdir": "w"}, "workdir works with files only, and a DataFrame is not a file"),
         ({"ties": "reading"}, "ties='reading' on Spark"),
