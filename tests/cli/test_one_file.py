@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import nearsame as ns
-from nearsame.sources import Columns, open_parts
+from nearsame.sources import Columns, jsonvalues, open_parts
 
 from .commands import documents, leftovers, run, write_jsonl
 
@@ -290,3 +290,50 @@ def test_a_column_that_a_format_has_no_form_for_is_named(ending, column, tmp_pat
     pq.write_table(pa.table({"text": ["a rose"], "odd one": column}), tmp_path / "in.parquet")
     done = run("dedup", tmp_path / "in.parquet", "-o", tmp_path / f"out.{ending}", "-q")
     assert (2, True) == (done.exit_code, "column 'odd one' cannot be written in this format" in done.stderr)
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv"])
+def test_a_long_record_of_rows_is_converted(ending, tmp_path):
+    """One of more bytes than Arrow parses at once by itself."""
+    mark = "," if ending == "csv" else "\t"
+    rows = ("id", "text"), ("a", "word " * 500_000), ("b", "a rose"), ("c", "a rose")
+    (tmp_path / f"in.{ending}").write_text("".join(f"{mark.join(row)}\n" for row in rows))
+    done = run("dedup", tmp_path / f"in.{ending}", "-o", tmp_path / "kept.jsonl")
+    assert (0, ["a", "b"]) == (done.exit_code, read(tmp_path / "kept.jsonl"))
+
+
+def test_more_lines_than_are_parsed_at_once_are_converted(tmp_path, monkeypatch):
+    """Arrow takes 2 GB; a key may come late."""
+    monkeypatch.setattr(jsonvalues, "MOST_BLOCK", 1 << 10)
+    rows = [{"id": at, "text": f"text {at}", **({"late": "yes"} if at > 90 else {})} for at in range(100)]
+    found = ns.dedup(write_jsonl(tmp_path / "in.jsonl", rows), method="digest").kept()
+    assert [row.get("late") for row in rows] == found.column("late").to_pylist()
+
+
+def test_dictionaries_of_several_sources_are_one_in_arrow(tmp_path):
+    """Each file of Parquet has its own, deep inside, too."""
+    for name, kinds in (("a", ["de", "en"]), ("b", ["fr", "en"])):
+        column = pa.array(kinds).dictionary_encode()
+        inner = pa.StructArray.from_arrays([column], ["kind"])
+        texts = [f"{name} {at}" for at in range(2)]
+        pq.write_table(pa.table({"text": texts, "kind": column, "inner": inner}), tmp_path / f"{name}.parquet")
+    done = run("dedup", tmp_path / "a.parquet", tmp_path / "b.parquet", "-o", tmp_path / "kept.arrow")
+    assert 0 == done.exit_code, done.stderr
+    rows = pa.ipc.open_file(tmp_path / "kept.arrow").read_all().to_pylist()
+    assert ["de", "en", "fr", "en"] == [row["kind"] for row in rows] == [row["inner"]["kind"] for row in rows]
+
+
+@pytest.mark.parametrize("name", ["kept.jsonl", "kept.parquet"])
+def test_a_key_that_any_line_has_is_not_said_by_the_folder(name, tmp_path):
+    """As documents are grouped: the others of its file have none, spelt with escapes or not, removed or not."""
+    texts = {"a": '"y":2020,', "b": "", "c": "", "d": '"\\u0079":2020,'}
+    for year, number, names in ((2020, 1, "ab"), (2021, 2, "c"), (2022, 3, "db")):
+        home = tmp_path / "in" / f"y={year}"
+        home.mkdir(parents=True)
+        lines = [f'{{"id":"{one}{number}",{texts[one]}"text":"of {one} {number}"}}\n' for one in names]
+        (home / f"{number}.jsonl").write_text("".join(lines))
+    ns.dedup(str(tmp_path / "in"), method="digest").write(tmp_path / name)
+    lines = [json.loads(line) for line in (tmp_path / name).read_text().splitlines()] if "jsonl" in name else None
+    rows = pq.read_table(tmp_path / name).to_pylist() if lines is None else lines
+    expected = {"a1": 2020, "b1": None, "c2": 2021, "d3": 2020, "b3": None}
+    assert expected == {row["id"]: row.get("y") for row in rows}

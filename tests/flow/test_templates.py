@@ -49,6 +49,16 @@ def test_the_part_that_is_shown_is_the_one_that_was_counted() -> None:
     assert '"was moved to the new repository" (in 180 documents)' in note
 
 
+def test_what_stands_beside_the_part_is_shown_if_as_many_have_it() -> None:
+    """Two templates side by side are not one."""
+    rare, usual = (" ".join(f"{word}{at}" for at in range(34)) for word in ("left", "right"))
+    ends = [" ".join(words(11, at)) for at in range(400)]
+    texts = [f"{rare} {usual} {end}" if at < 80 else f"{end} {usual}" for at, end in enumerate(ends)]
+    (note,) = ns.dedup(texts, method=ns.Jaccard(threshold=0.5)).stats.notes
+    assert 'above all "right0 right1 ' in note
+    assert "(in 400 documents)" in note
+
+
 def test_of_copies_that_are_counted_some_part_is_shown() -> None:
     """The second copy of a shingle has a hash that no text has."""
     line = "see the next page for what is new here and see the next page for what is new here on {}"

@@ -63,6 +63,37 @@ def test_lists_keep_their_layout(tmp_path: Path, *, compliant: bool) -> None:
     assert source.schema.equals(copy.schema)
 
 
+def test_a_copy_has_the_encodings_that_were_chosen(tmp_path: Path) -> None:
+    """Of numbers, texts and what lies in lists; a column in a dictionary stays in one."""
+    rows = 5_000
+    numbers = list(range(rows))
+    table = pa.table(
+        {
+            "id": [f"https://example.org/a/long/prefix/{number:08d}" for number in numbers],
+            "text": [f"text {number * 7919 % 10007}" for number in numbers],
+            "number": numbers,
+            "share": pa.array([number / 7 for number in numbers], pa.float32()),
+            "kind": ["x", "y"] * (rows // 2),
+            "list": [[number, number + 1] for number in numbers],
+        }
+    )
+    chosen = {
+        "id": "DELTA_BYTE_ARRAY",
+        "text": "DELTA_LENGTH_BYTE_ARRAY",
+        "number": "DELTA_BINARY_PACKED",
+        "share": "BYTE_STREAM_SPLIT",
+        "list.list.element": "DELTA_BINARY_PACKED",
+    }
+    pq.write_table(table, tmp_path / "a.parquet", use_dictionary=["kind"], column_encoding=chosen)
+    copy = copied(only(str(tmp_path / "a.parquet")), tmp_path, [3])
+    assert table.filter(pa.array([number != 3 for number in numbers])).equals(pq.read_table(copy))
+    encodings = [
+        [{*group.column(at).encodings} for at in range(group.num_columns)]
+        for group in (pq.read_metadata(path).row_group(0) for path in (tmp_path / "a.parquet", copy))
+    ]
+    assert encodings[0] == encodings[1]
+
+
 @pytest.mark.parametrize("codec", ["none", "snappy", "gzip", "brotli", "zstd", "lz4"])
 def test_a_copy_has_the_same_codecs_and_encodings(tmp_path: Path, codec: str) -> None:
     """Column by column."""

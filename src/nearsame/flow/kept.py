@@ -27,6 +27,8 @@ from nearsame.outputs.writing import copy_parts, num_bytes
 from nearsame.sources import Annotations, Part, TextFolder
 from nearsame.sources.columnar import Columnar
 from nearsame.sources.folder_keys import of_positions
+from nearsame.sources.json_keys import keys_among
+from nearsame.sources.jsonl import JsonLines
 from nearsame.sources.manifest import manifest
 from nearsame.sources.reading import Reading
 from nearsame.sources.select import together
@@ -219,10 +221,11 @@ def _with_said(run: ReadRecords, part: Part, table: pa.Table, positions: Rows) -
 
 
 def said_of(run: ReadRecords, part: Part) -> dict[str, pa.Array]:
-    """What names of folders say of the files of a part."""
+    """What names of folders say of the files of a part, and these do not."""
     at = next(number for number, other in enumerate(run.reading.parts) if other is part)
-    said = {name: values[at] for name, values in run.said_by_folders.items()}
-    return {name: values for name, values in said.items() if values is not None}
+    said = {name: values[at] for name, values in run.said_by_folders.items() if values[at] is not None}
+    own = keys_among(part.lines(_NONE), said) if said and isinstance(part, JsonLines) else ()  # of any of its records
+    return {name: values for name, values in said.items() if name not in own}
 
 
 def write(  # noqa: PLR0913, PLR0917  (what was decided about what, where it goes, and what of it)

@@ -84,7 +84,7 @@ def _told(state: State[Arrays], near: "_NearCopies", some: "_Some", texts: Texts
     if number is None:
         return None
     part = trial.part(number)
-    spelt = _spelt(state, part, trial, number, texts)
+    spelt = _spelt(state, part, trial, texts)
     return _sentence(near, some, trial, number, (spelt, round(float(trial.counts[part]))))
 
 
@@ -250,8 +250,11 @@ def _spread(values: Rows, most: int) -> Rows:
     return values[np.linspace(0, values.size - 1, min(values.size, most)).astype(np.int64)]
 
 
-def _spelt(state: State[Arrays], part: int, trial: _Trial, number: int, texts: Texts) -> str:
-    """How the frequent part reads in a document that has it; empty where documents are no texts."""
+def _spelt(state: State[Arrays], part: int, trial: _Trial, texts: Texts) -> str:
+    """How the frequent part reads in a document that has it, as far as what is beside it stands in as many documents.
+
+    Empty where documents are no texts.
+    """
     stage, pairs = state.step.features[-1], trial.pairs
     if not isinstance(stage, ShingleSets):
         return ""
@@ -261,7 +264,7 @@ def _spelt(state: State[Arrays], part: int, trial: _Trial, number: int, texts: T
     first = state.corpus.engine.fold(state.leaders, FirstWith(pairs.items[part]))
     (text,) = texts(first)
     spelling = ShingleSpelling(cast("Shingled", state.method), stage)
-    return spelling.around(text, pairs.items[trial.counts > number], pairs.items[part]) or ""
+    return spelling.around(text, pairs.items[trial.counts == trial.counts[part]], pairs.items[part]) or ""
 
 
 def _sentence(near: _NearCopies, some: _Some, trial: _Trial, number: int, part: tuple[str, int]) -> str:

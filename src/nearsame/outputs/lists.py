@@ -225,6 +225,7 @@ def _parquet(table: pa.Table, out: Any) -> None:
 
 
 def _arrow(table: pa.Table, out: Any) -> None:
+    table = table.unify_dictionaries()  # a file has one for each column
     with pa.ipc.new_file(out, table.schema) as writer:
         writer.write_table(table)
 

@@ -4,13 +4,17 @@ import math
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from nearsame import computing
+from nearsame.kernels.records import split_records
 from nearsame.sources.columns import is_stringlike
+from nearsame.sources.limits import MOST_BLOCK
 
 __all__ = ["DIGITS", "LEAST", "NO_DIGITS", "are_held", "are_told_apart", "typed"]
 
+_BLOCK = 1 << 20  # bytes that are parsed at once; a record is parsed whole
 _TEXTS = ("text", "content")  # whatever they look like
 _MORE_THAN_A_NUMBER = r"^[-+]?(0[0-9]|[0-9]{16,}$)|^[+]"  # whose digits a double would lose
 DIGITS, LEAST = 15, 2.3e-308  # of a number that is no other one's double: so many at most, and no less than that
@@ -22,13 +26,18 @@ def typed(data: bytes, delimiter: str) -> pa.Table:
     """Records as a table: numbers, dates and booleans where nothing of what is written is lost, else strings."""
     from pyarrow import csv  # noqa: PLC0415  (few runs read such a file)
 
-    options = csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
-    table = csv.read_csv(pa.py_buffer(data), parse_options=options)
+    starts, ends, *_ = split_records(np.frombuffer(data, np.uint8), ord(delimiter), final=True)
+    block_size = min(max(_BLOCK, int((ends - starts).max(initial=0)) + 2), MOST_BLOCK)
+    how = {
+        "parse_options": csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
+        "read_options": csv.ReadOptions(block_size=block_size),
+    }
+    table = csv.read_csv(pa.py_buffer(data), **how)
     names = [field.name for field in table.schema if not is_stringlike(field.type)]
     if not names or len(set(table.column_names)) < len(table.column_names):
         return table
     strings = csv.ConvertOptions(include_columns=names, column_types=dict.fromkeys(names, pa.string()))
-    written = csv.read_csv(pa.py_buffer(data), parse_options=options, convert_options=strings)
+    written = csv.read_csv(pa.py_buffer(data), convert_options=strings, **how)
     for name in names:
         values = written.column(name)
         is_named = name == "id" and pa.types.is_floating(table.schema.field(name).type)  # 1e5 is no name but that

@@ -9,7 +9,7 @@ import orjson
 from nearsame.sources.jsonvalues import json_object
 from nearsame.sources.tables import ANNOTATIONS
 
-__all__ = ["annotate_line", "extend_lines"]
+__all__ = ["annotate_line", "extend_lines", "keys_among"]
 
 _BLANKS = b" \t\r\n"
 
@@ -23,13 +23,31 @@ def annotate_line(line: bytes, values: tuple[Any, ...]) -> bytes:
 
 def extend_lines(pieces: Iterable[Any], more: Mapping[str, Any]) -> Iterator[bytes]:
     """Lines with more keys, unless they have them; what is not an object stays as it is."""
+    for line in _lines(pieces):
+        record = json_object(line) if line.strip(_BLANKS) else ""
+        lacking = {} if isinstance(record, str) else {name: more[name] for name in more if name not in record}
+        yield (_extended(line, lacking) if lacking else line) + b"\n" * bool(line)
+
+
+def keys_among(pieces: Iterable[Any], names: Iterable[str]) -> set[str]:
+    """Those of some names that any line has as a key."""
+    left, found = set(names), set[str]()
+    for line in _lines(pieces):
+        if b"\\u" in line or any(name.encode() in line for name in left):
+            record = json_object(line)
+            found |= set() if isinstance(record, str) else left & record.keys()
+            left -= found
+        if not left:
+            break
+    return found
+
+
+def _lines(pieces: Iterable[Any]) -> Iterator[bytes]:
+    """Lines without their ends."""
     rest = b""
     for piece in itertools.chain(pieces, [b"\n"]):
         *lines, rest = (rest + bytes(piece)).split(b"\n")
-        for line in lines:
-            record = json_object(line) if line.strip(_BLANKS) else ""
-            lacking = {} if isinstance(record, str) else {name: more[name] for name in more if name not in record}
-            yield (_extended(line, lacking) if lacking else line) + b"\n" * bool(line)
+        yield from lines
 
 
 def _extended(line: bytes, more: Mapping[str, Any]) -> bytes:

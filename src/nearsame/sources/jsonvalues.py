@@ -18,6 +18,7 @@ from nearsame.sources.base import NOT_UTF8
 from nearsame.sources.codes import Coding, read_code, words_of
 from nearsame.sources.columns import Chosen, not_finite
 from nearsame.sources.kinds import table_of
+from nearsame.sources.limits import MOST_BLOCK
 
 __all__ = [
     "TYPES",
@@ -195,7 +196,7 @@ def _read(data: bytes, schema: pa.Schema | None = None) -> pa.Table:
     others = "infer" if schema is None else "ignore"
     return pa.json.read_json(
         pa.py_buffer(data),
-        read_options=pa.json.ReadOptions(block_size=max(len(data), 1)),
+        read_options=pa.json.ReadOptions(block_size=min(max(len(data), 1), MOST_BLOCK)),
         parse_options=pa.json.ParseOptions(explicit_schema=schema, unexpected_field_behavior=others),
     )
 

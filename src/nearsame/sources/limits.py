@@ -21,6 +21,7 @@ from nearsame.sources.streams import Block
 
 __all__ = [
     "LARGE",
+    "MOST_BLOCK",
     "longest",
     "longest_copied",
     "pass_by",
@@ -37,6 +38,7 @@ _PAGE = 9  # for each byte of a page: 2 to read it, and the rest to write it bac
 _PIECE = 16 << 20  # bytes: how much is read before memory is looked at again
 _AHEAD = 4  # times as much is to be free then: the next piece is being read, and something works with them
 _HELD = "Write a folder, or one file in the format of the source, or JSON lines: then a part of it is held at a time."
+MOST_BLOCK = (1 << 31) - 1  # bytes of text that Arrow parses at once
 LARGE = 4 << 20  # bytes: what is shorter has room in any case
 _OTHERWISE = {
     "a record": "keep such records as they are with --max-record",

@@ -33,6 +33,7 @@ _GROUP_BYTES = 64 << 20  # a copy takes about five times as much memory
 _READ_BYTES = 1 << 20
 _NUMBER_BYTES, _HEADER_BYTES = 8, 1 << 16  # in pages at most: of a value's place in the dictionary, and besides
 _PROBED_ROWS, _PIECES = 256, 8
+_ENCODINGS = ("DELTA_BINARY_PACKED", "DELTA_LENGTH_BYTE_ARRAY", "DELTA_BYTE_ARRAY", "BYTE_STREAM_SPLIT")
 # Names under which a file says what its columns are: to Arrow, and to Spark, which would not see others.
 _ARROW, _SPARK = b"ARROW:schema", b"org.apache.spark.sql.parquet.row.metadata"
 
@@ -227,7 +228,12 @@ def _settings(file: pq.ParquetFile) -> dict[str, Any]:
     columns = [group.column(index) for index in range(group.num_columns)]
     codecs = {column.path_in_schema: _codec(column.compression) for column in columns}
     settings["compression"] = codecs if len(set(codecs.values())) > 1 else next(iter(codecs.values()), "none")
-    settings["use_dictionary"] = [column.path_in_schema for column in columns if _is_dictionary(column)]
+    in_dictionary = {column.path_in_schema for column in columns if _is_dictionary(column)}
+    settings["use_dictionary"] = sorted(in_dictionary)
+    encodings = {column.path_in_schema: _encoding(column) for column in columns}
+    settings["column_encoding"] = {
+        path: encoding for path, encoding in encodings.items() if encoding and path not in in_dictionary
+    }
     settings["write_statistics"] = [column.path_in_schema for column in columns if column.is_stats_set]
     settings["use_deprecated_int96_timestamps"] = any(column.physical_type == "INT96" for column in columns)
     settings["use_compliant_nested_type"] = not any(path.endswith(".list.item") for path in codecs)
@@ -243,6 +249,11 @@ def _is_dictionary(column: Any) -> bool:
     first = column.dictionary_page_offset or column.data_page_offset
     numbers = column.total_compressed_size - max(column.data_page_offset - first, 0)
     return bool(numbers <= _NUMBER_BYTES * column.num_values + _HEADER_BYTES)
+
+
+def _encoding(column: Any) -> str | None:
+    """How values stand where it is neither plainly nor by numbers of a dictionary."""
+    return next((encoding for encoding in _ENCODINGS if encoding in column.encodings), None)
 
 
 def _codec(name: str) -> str:

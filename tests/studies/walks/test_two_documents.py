@@ -27,6 +27,7 @@ METHODS = [
     ns.MinHash(shingle_size=2, threshold=0.3, num_perm=16, bands=8, rows=2),
     ns.MinHash(shingle_size=1, threshold=0.5, num_perm=16, bands=4, rows=2, verify="estimate", sketch="classic"),
     ns.ModP(shingle_size=1, modulus=3, floor=2, threshold=0.5),
+    ns.ModP(shingle_size=2, modulus=1000, floor=0),
     ns.SimHash(k=12),
     ns.SimHash(k=16, bits=128, weights="tf", confirm="jaccard", threshold=0.6),
     ns.Digest(),
