@@ -11,6 +11,7 @@ import pytest
 import nearsame as ns
 from nearsame.sources.archives import WARC, walk
 from tests.sources.archive import PAGE, gzipped, html, http, record, response, wacz
+from tests.sparks import jobs_since, newest_job
 
 pytest.importorskip("fastwarc")
 pytestmark = pytest.mark.few
@@ -130,6 +131,23 @@ def _url_at(row: Any) -> str:
     url = line.partition(b" ")[2].decode()
     assert kinds is None or kinds[row.position] == url
     return url
+
+
+@pytest.mark.parametrize("ask", [ns.dedup, ns.pairs])
+def test_few_archives_are_judged_on_the_driver(spark: Any, home: Path, ask: Any) -> None:
+    """In a few jobs, with the counts of pages that tasks have made; by the cluster, and on one machine, likewise."""
+    expected, before = ask(str(home), ties="content"), newest_job(spark)
+    found = ask(str(home), engine=ns.Spark(spark))
+    assert found.stats.room["documents"] == "driver"
+    assert len(jobs_since(spark, before)) <= 6
+    by_cluster = ask(str(home), engine=ns.Spark(spark, driver_bytes=0))
+    for name in ("documents", "skipped", "empty", "text_bytes", "pages", "recipe"):
+        counts = [getattr(one.stats, name) for one in (expected, found, by_cluster)]
+        assert counts[1] == counts[2], name
+        assert name == "recipe" or counts[0] == counts[1], name
+    tables = [one.removals if ask is ns.dedup else one.pairs for one in (found, by_cluster)]
+    lines = [sorted(map(repr, table.drop("cluster").collect())) for table in tables]
+    assert lines[0] == lines[1]
 
 
 def test_what_is_known_of_pages_can_be_compared_in_their_place(spark: Any, home: Path) -> None:

@@ -20,7 +20,7 @@ from nearsame.answers.stats import Stats
 from nearsame.arrow import Rows
 from nearsame.dataclass import dataclass
 from nearsame.engines.spark.failures import plainly
-from nearsame.engines.spark.fetching import Fetching
+from nearsame.engines.spark.fetching import Fetching, computed_once
 from nearsame.engines.spark.metering import described
 from nearsame.engines.spark.plans import is_tried_cheaply, known_bytes
 from nearsame.flow.arrays import HOST
@@ -32,6 +32,7 @@ from nearsame.flow.steps import steps
 from nearsame.frames.corpus import Frames
 from nearsame.frames.documents import GROUP, FrameSide
 from nearsame.frames.examples import sources_of
+from nearsame.frames.pages import page_counts, page_tallies
 from nearsame.frames.records import ChosenRecords
 from nearsame.frames.remembered import features_told, staying
 from nearsame.frames.removals import FrameRemovals
@@ -64,11 +65,13 @@ class Few:
         tables: of the judged side and, if there is one, the `against` side.
         columns: what their columns are called.
         num_bad: how many texts could not be read.
+        pages: what is counted of them as pages, where tasks have taken texts out of these.
     """
 
     tables: tuple[pa.Table, ...]
     columns: Columns
     num_bad: int
+    pages: dict[str, int]
 
     @property
     def sides(self) -> tuple[Any, Any]:
@@ -85,20 +88,24 @@ def few_of(sides: tuple[FrameSide, ...], *, most: int) -> Few | None:
     """
     judged = sides[-1]
     content, kind = judged.content
-    records = reduce(lambda one, other: one.unionByName(other), (side.records() for side in sides))
+    each = (side.records() for side in sides)
+    records = reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), each)
     beside = (f"coalesce(octet_length({name}), 0)" for name, of in records.dtypes if of == "string" and name != content)
     size = " + ".join([f"coalesce({_SIZES[kind]}, 0)", *beside, str(_ROW_BYTES)])
-    batches = _fetched(sides, records, size, most) if most else None
-    if batches is None:
+    if not most:
         return None
-    tables = _by_side(batches, [side.number for side in reversed(sides)])
+    with computed_once(records, wanted=judged.of_archives) as records:
+        batches = _fetched(sides, records, size, most)
+        if batches is None:
+            return None
+        tables = _by_side(batches, [side.number for side in reversed(sides)])
     if _two_of_one_name(tables):
         return None
     names, columns = _names(judged, content)
     num_bad = sum(pc.sum(table.column("bad")).as_py() or 0 for table in tables)
     tables = tuple(_with_no_numbers(table, names.get(judged.group_by or "")) for table in tables)
     chosen = tuple(pa.table({name: table.column(own) for name, own in names.items()}) for table in tables)
-    return Few(chosen, columns, num_bad)
+    return Few(chosen, columns, num_bad, page_tallies(tables))
 
 
 def _fetched(sides: tuple[FrameSide, ...], records: Any, size: str, most: int) -> Iterable[pa.RecordBatch] | None:
@@ -186,7 +193,8 @@ class FewRun(FrameRun):
     @property
     def stats(self) -> Stats:
         """What is known before anything is decided."""
-        known = self.local.stats
+        known, judged = self.local.stats, self.read.sides[-1]
+        by_tasks = judged.columns.html is None and (judged.of_pages or self.read.of_archives)
         return replace(
             known,
             skipped=self.read.num_unread,
@@ -194,7 +202,8 @@ class FewRun(FrameRun):
             notes=(*known.notes, *self.read.notes),
             seconds=self.seconds,
             room={**known.room, **self.read.verbs.room, "documents": "driver"},
-            recipe={**known.recipe, **reading_settings(self.read.sides[-1].columns)},
+            recipe={**known.recipe, **reading_settings(judged.columns, pages=judged.of_pages)},
+            pages=page_counts(self.read.few_pages, self.read.aside) if by_tasks else known.pages,
             versions={**known.versions, **versions(PACKAGES)},
         )
 

@@ -6,7 +6,7 @@
 """
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import pyarrow as pa
@@ -77,7 +77,17 @@ def page_sums() -> dict[str, str]:
     return {name: f"if({condition}, copies, 0)" for name, condition in _CONDITIONS.items()}
 
 
-def page_counts(counts: dict[str, int], aside: Counter[str]) -> dict[str, Any]:
+def page_tallies(tables: Iterable[pa.Table]) -> dict[str, int]:
+    """The same of documents that stand in tables, those of them that are pages."""
+    counts = Counter[str]()
+    for table in tables:
+        if {*FOUND} <= {*table.column_names}:
+            for batch in table.select(FOUND).drop_null().to_batches():
+                counts.update(PageTexts.tally(batch))
+    return counts
+
+
+def page_counts(counts: Mapping[str, int], aside: Counter[str]) -> dict[str, Any]:
     """The same as statistics have it, with what stood aside in archives."""
     others = {what: number for what, number in sorted(aside.items(), key=_most_first) if what != "cut"}
     return {"passed_over": others, "cut": aside["cut"], **{name: counts.get(name, 0) for name in TALLIES}}

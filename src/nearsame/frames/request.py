@@ -199,14 +199,16 @@ class Request:
     def _by_one_machine(self, read: FrameReading) -> tuple[Any, FrameReading]:
         """(what it finds, or None where there is too much for it; what there is to say of what was read)."""
         archives = any(part.is_archive for side in read.sides for part in side.parts)
-        by_cluster = self.here is None or archives or read.remembered is not None
+        layered = archives and self.layers is not None  # these ask for more of pages than the texts in them
+        by_cluster = self.here is None or layered or read.remembered is not None
         few = None if by_cluster else few_of(read.sides, most=self._few_bytes(read))
         if self.here is None or few is None:
             return None, read
         notes = require_readable(read.sides, few.num_bad, strict=self.strict)
         if self.workdir is not None:
             notes += (f"{self.workdir}: documents so few came to the driver, and nothing is kept of them",)
-        return self.here(few.sides, few.columns, self.clock, called), replace(read, notes=(*read.notes, *notes))
+        read = replace(read, notes=(*read.notes, *notes), few_pages=few.pages)
+        return self.here(few.sides, few.columns, self.clock, called), read
 
     def _few_bytes(self, read: FrameReading) -> int:
         """What documents take at most that come to the driver; of pages, and where steps are to be kept, less."""

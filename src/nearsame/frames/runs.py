@@ -63,6 +63,7 @@ class FrameReading:
         notes: what one must know of what was read.
         call: what was asked, so that it can be asked again.
         remembered: features of documents of the `against` side that an earlier run has made, where there are some.
+        few_pages: what tasks counted of pages whose texts came to the driver.
     """
 
     sides: tuple[FrameSide, ...]
@@ -73,6 +74,7 @@ class FrameReading:
     notes: tuple[str, ...] = ()
     call: Mapping[str, Any] = field(default_factory=dict)
     remembered: Any = None
+    few_pages: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def aside(self) -> Counter[str]:

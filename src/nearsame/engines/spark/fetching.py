@@ -9,6 +9,7 @@
 """
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import pyarrow as pa
@@ -18,7 +19,7 @@ from nearsame.engines.spark.confs import by_default, setting, told_to_jobs
 from nearsame.engines.spark.failures import STEADY
 from nearsame.errors import SourceError
 
-__all__ = ["Fetching"]
+__all__ = ["Fetching", "computed_once"]
 
 _OF_MEMORY, _OF_RESULTS = 10, 2  # parts of Java's memory, and of the largest result of a job
 _LINE_BYTES = 64  # of Java's memory, a row: fifteen times what of it comes back to stay
@@ -103,6 +104,19 @@ class Fetching:
         if left:
             message = f"the source changed: {self.number:,} rows were counted, and {self.number - left:,} came"
             raise SourceError(message, hint=STEADY)
+
+
+@contextmanager
+def computed_once(frame: Any, *, wanted: bool) -> Iterator[Any]:
+    """A frame that is asked how large it is before it comes, so that both take one computation, where `wanted`."""
+    from pyspark import StorageLevel
+
+    held = frame.persist(StorageLevel.DISK_ONLY) if wanted else frame
+    try:
+        yield held
+    finally:
+        if wanted:
+            held.unpersist()
 
 
 def _at_once(session: Any) -> float:
