@@ -150,7 +150,9 @@ def test_templates_of_real_collections_are_told(data_dir) -> None:
         assert all(part in note for part in ('"This file was moved to', "(in 365 documents)", "--drop-boilerplate 200"))
     assert 11 == ns.dedup(stubs, method=ns.Jaccard(threshold=0.55, drop_boilerplate=200)).stats.removed
     for notes in (ns.dedup(pages).stats.notes, ns.plan(corpus=pages).notes):
-        assert ["--drop-boilerplate 200" in note and "`tldr" in note for note in notes] == [True]
+        (note,) = notes
+        assert "--drop-boilerplate 200" in note
+        assert any(part in note for part in ("`tldr", " alias "))  # of several languages
 
 
 @pytest.mark.slow

@@ -251,7 +251,7 @@ def _spread(values: Rows, most: int) -> Rows:
 
 
 def _spelt(state: State[Arrays], part: int, trial: _Trial, texts: Texts) -> str:
-    """How the frequent part reads in a document that has it, as far as what is beside it stands in as many documents.
+    """How the frequent part reads in a document that has it, with what is beside it in as many documents or more.
 
     Empty where documents are no texts.
     """
@@ -264,7 +264,7 @@ def _spelt(state: State[Arrays], part: int, trial: _Trial, texts: Texts) -> str:
     first = state.corpus.engine.fold(state.leaders, FirstWith(pairs.items[part]))
     (text,) = texts(first)
     spelling = ShingleSpelling(cast("Shingled", state.method), stage)
-    return spelling.around(text, pairs.items[trial.counts == trial.counts[part]], pairs.items[part]) or ""
+    return spelling.around(text, pairs.items[trial.counts >= trial.counts[part]], pairs.items[part]) or ""
 
 
 def _sentence(near: _NearCopies, some: _Some, trial: _Trial, number: int, part: tuple[str, int]) -> str:
