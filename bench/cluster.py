@@ -155,20 +155,18 @@ def main(arguments: Sequence[str]) -> int:
     given = parser.parse_args(arguments)
     if not given.whole and not given.at_scale:
         parser.error("nothing to do: --whole, --at-scale, or both")
-    at_scale = f"--at-scale {' '.join(given.at_scale or [])}"
-    parts = [  # a whole run of the largest size takes a method alone
-        *((f"spark-whole-{method}", f"--whole {given.whole}", measure_whole, [method]) for method in given.methods),
-        ("spark-cost", at_scale, measure_at_scale, given.methods),
-    ]
+    every, parts = given.methods, []
+    if given.whole:  # the largest size takes a run for each method
+        parts += [(f"spark-whole-{one}", f"--whole {given.whole}", measure_whole, [one]) for one in every]
+    if given.at_scale:
+        parts += [("spark-cost", f"--at-scale {' '.join(given.at_scale)}", measure_at_scale, every)]
     with limit.working_folder(given.folder) as folder:
-        for place, asked, measure, methods in parts:
-            if given.at_scale if measure is measure_at_scale else given.whole:
-                load, script = os.getloadavg()[0], f"cluster {asked} --methods {' '.join(methods)}"
-                one = argparse.Namespace(**{**vars(given), "methods": methods})
-                text = f"{measure(one, folder)}\n\n{report.made_by(script, spark.PACKAGES)}{limit.others(load)}"
-                print(text)
-                if not given.no_write and report.has_place(GUIDE, place):
-                    report.write_between(GUIDE, place, text)
+        for place, asked, measure, given.methods in parts:
+            load, script = os.getloadavg()[0], f"cluster {asked} --methods {' '.join(given.methods)}"
+            text = f"{measure(given, folder)}\n\n{report.made_by(script, spark.PACKAGES)}{limit.others(load)}"
+            print(text)
+            if not given.no_write and report.has_place(GUIDE, place):
+                report.write_between(GUIDE, place, text)
     return 0
 
 

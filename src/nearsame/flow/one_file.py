@@ -85,8 +85,8 @@ def _print(lines: Iterator[Any]) -> None:
 def _write(run: ReadRecords, kept: Sequence[Picked], place: Destination, made: Path, how: dict[str, Any]) -> None:
     drop_unreadable = how["written"].get("drop_unreadable", False)
     form, only = place.form.name if place.form else "", kept[0].part
-    packing = (only.format, only.compression) if isinstance(only, FilePart) and not said_of(run, only) else None
-    if len(kept) == 1 and packing == (form, place.compression):
+    packing = (only.format, only.compression) if isinstance(only, FilePart) else None
+    if len(kept) == 1 and packing == (form, place.compression) and not said_of(run, only):
         removed, cuts = _removed(kept[0], drop_unreadable=drop_unreadable), kept[0].cuts
         if isinstance(only, Columnar) and form in _SAYS_HOW:
             only.copy(made, removed, cuts, drop_unread=drop_unreadable, metadata=metadata_of(how))
