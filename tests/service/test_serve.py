@@ -275,6 +275,32 @@ def resident(pid):
     return pages * os.sysconf("SC_PAGE_SIZE")
 
 
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_who_asks_twice_for_the_end_makes_no_failure_of_it(index, number):
+    """Also where the second signal comes as Python ends, and has taken its own handlers away."""
+    line = [sys.executable, "-c", _TWICE.format(number=int(number)), "serve", str(index), "--port", "0"]
+    done = subprocess.run(line, capture_output=True, text=True, timeout=PATIENCE, check=False)
+    assert (0, True) == (done.returncode, '"stopped"' in done.stderr), done.stderr
+
+
+_TWICE = """
+import os, signal, sys
+from nearsame.cli.main import main
+from nearsame.service import server
+
+class Last:
+    def __del__(self, kill=os.kill, us=os.getpid(), number={number}):
+        kill(us, number)
+
+def announce(*_):
+    os.kill(os.getpid(), signal.SIGTERM)
+
+server._announce = announce
+sys.last = Last()  # goes last of all
+main()
+"""
+
+
 def test_a_hangup_breaks_into_nothing(index, tmp_path):
     """Whatever the service does when it comes, such as to write a line of the log: the loop reads the tokens later."""
     tokens = tmp_path / "tokens"

@@ -138,25 +138,26 @@ class _Server(Server):
             yield
         finally:
             if self.should_exit:  # what was accepted is being written, and the alarm is set
-                before[signal.SIGTERM] = _ignored
+                before[signal.SIGTERM] = signal.SIG_IGN
             for number, handler in before.items():
                 signal.signal(number, handler)
 
 
-def _ignored(number: int, frame: Any) -> None:
-    """A signal that changes nothing."""
-
-
 @contextlib.contextmanager
 def _calm() -> Generator[list[int], None, None]:
-    """SIGHUP ends nothing; those that came before somebody else took them."""
+    """SIGHUP ends nothing; those that came before somebody else took them.
+
+    Behind a graceful end both signals are ignored for good: the process is done, and another one would make a failure
+    of it, for Python takes away its own handlers before it ends, and leaves only what is ignored.
+    """
     came: list[int] = []
-    before = {number: signal.getsignal(number) for number in (signal.SIGHUP, signal.SIGTERM)}
+    after = {number: signal.getsignal(number) for number in (signal.SIGHUP, signal.SIGTERM)}
     signal.signal(signal.SIGHUP, lambda number, _: came.append(number))
     try:
         yield came
+        after = dict.fromkeys(after, signal.SIG_IGN)
     finally:
-        for number, handler in before.items():
+        for number, handler in after.items():
             signal.signal(number, handler)
 
 
