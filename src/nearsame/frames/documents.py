@@ -13,10 +13,11 @@ from functools import cached_property, reduce
 from typing import Any
 
 from nearsame.dataclass import dataclass
+from nearsame.engines.spark.mapping import quoted
 from nearsame.engines.spark.verbs import Verbs
 from nearsame.errors import SourceError
 from nearsame.flow.arrays import HOST
-from nearsame.frames.inputs import ORDERED, SOURCE, FramePart, not_finite, quoted, with_source
+from nearsame.frames.inputs import ORDERED, SOURCE, FramePart, not_finite, with_source
 from nearsame.frames.naming import Renamed, renamed
 from nearsame.frames.pages import FOUND, HEADER, extracted
 from nearsame.frames.types import as_type

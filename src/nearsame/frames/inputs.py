@@ -11,21 +11,22 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from functools import reduce
-from itertools import combinations
 from typing import Any
 
 from nearsame.dataclass import dataclass
 from nearsame.engines.spark.crossing import taken
 from nearsame.engines.spark.failures import require_running
 from nearsame.engines.spark.files import require_apart
+from nearsame.engines.spark.mapping import quoted
 from nearsame.engines.spark.places import as_path
 from nearsame.engines.spark.plans import changing, with_file
-from nearsame.engines.spark.reading import UNREAD, Given, is_frame
+from nearsame.engines.spark.reading import FILE, Given, is_frame
+from nearsame.engines.spark.strings import UNREAD
 from nearsame.engines.spark.verbs import Verbs
-from nearsame.errors import ColumnError, ConfigError, SourceError
+from nearsame.errors import ColumnError, SourceError
 from nearsame.files.inputs import several
 from nearsame.frames.pages import FOUND
-from nearsame.frames.types import INTEGERS, NO_TYPE, NUMBERS, as_type, common_type, family
+from nearsame.frames.types import INTEGERS, NO_TYPE, NUMBERS, as_type, common_type
 from nearsame.sources import Columns
 from nearsame.sources.columns import Chosen, choose, option_of
 from nearsame.sources.delimited_types import DIGITS, LEAST, NO_DIGITS
@@ -37,11 +38,9 @@ __all__ = [
     "ORDERED",
     "SOURCE",
     "FramePart",
-    "common_order",
     "frames_of",
     "not_finite",
     "part_of",
-    "quoted",
     "require_one_choice",
     "unread_files",
     "unreadable",
@@ -49,6 +48,7 @@ __all__ = [
     "with_source",
 ]
 
+_BESIDE = (UNREAD, FILE)  # what stands beside the columns of a source
 _OWN = "nearsame_"  # names that begin with it are ours
 SOURCE = "nearsame_source"  # the file that a row stands in
 ORDERED = "nearsame_ordered"  # a number that records of archives are in order by
@@ -141,8 +141,8 @@ def part_of(given: Given, columns: Columns, *, numbers: Collection[str] = (), st
         SourceError: With `strict`, a text was not UTF-8; or the frame has no end, or other rows each time.
     """
     _require_steady(given)
-    types = {name: kind for name, kind in given.frame.dtypes if name != UNREAD}
-    _require_names([name for name in given.frame.columns if name != UNREAD], given.name)
+    types = {name: kind for name, kind in given.frame.dtypes if name not in _BESIDE or not given.kind}
+    _require_names(list(types), given.name)
     strings = [name for name, kind in types.items() if _is_text(kind)]
     chosen = choose(columns, list(types), strings, given.name)
     given, types = _typed(given, chosen, types)
@@ -158,7 +158,7 @@ def part_of(given: Given, columns: Columns, *, numbers: Collection[str] = (), st
     if strict and part.mended:
         raise SourceError(f"{given.name}: {unreadable(part)}", hint="Fix them, or leave out strict.")
     if UNREAD in given.frame.columns:
-        part = replace(part, frame=given.frame.filter(f"{UNREAD} is null").drop(UNREAD))
+        part = replace(part, frame=given.frame.filter(f"{UNREAD} is null").drop(*_BESIDE))
     return part
 
 
@@ -210,7 +210,7 @@ def not_finite(vector: str) -> str:
 def _counted(part: FramePart, numbers: Collection[str], exact: str | None) -> FramePart:
     """What one must read all of a file to know: what in it is unreadable, and which orders are of numbers."""
     readable = f"{UNREAD} is null" if UNREAD in part.frame.columns else "true"
-    another = next((name for name in part.frame.columns if name != UNREAD), None)  # Spark wants it beside UNREAD
+    another = next((name for name in part.frame.columns if name not in _BESIDE), None)  # Spark wants it beside UNREAD
     sums = [f"count({UNREAD})" if UNREAD in part.frame.columns else "0L"]
     sums.append("count(1)" if another is None else f"count({quoted(another)})")
     text = part.chosen.text if part.delimited else None
@@ -221,10 +221,11 @@ def _counted(part: FramePart, numbers: Collection[str], exact: str | None) -> Fr
         tests = (_GROUPS if name == exact else _TYPES).values()
         others = [f"{given} and not coalesce({test.format(quoted(name))}, false)" for test in tests]
         sums += [f"count_if({condition})" for condition in (given, *others)]
-    frame = with_file(part.frame, "nearsame_file")
-    rows = [tuple(row) for row in Verbs.aggregated(frame, ["nearsame_file"], sums).collect()]
+    told = FILE in part.frame.columns
+    frame, plain = (part.frame, str) if told else (with_file(part.frame, FILE), as_path)
+    rows = [tuple(row) for row in Verbs.aggregated(frame, [FILE], sums).collect()]
     totals = [sum(column) for column in list(zip(*rows, strict=True))[1:]] or [0] * len(sums)
-    unread = tuple(sorted((as_path(row[0]) if row[0] else part.name, row[1], _said(row[1])) for row in rows if row[1]))
+    unread = tuple(sorted((plain(row[0]) if row[0] else part.name, row[1], _said(row[1])) for row in rows if row[1]))
     kinds, each = dict(part.orders), 1 + len(_TYPES)
     for at, name in enumerate(orders):
         given_values, *others = totals[3 + each * at : 3 + each * (at + 1)]
@@ -355,49 +356,6 @@ def _selected(part: FramePart, common: dict[str, str]) -> list[str]:
     ]
 
 
-def common_order(parts: Sequence[FramePart], name: str) -> str:
-    """The type in which the values of the order column are compared.
-
-    Raises:
-        ConfigError: They have no order, or none in common.
-    """
-    kinds = {part.orders.get(name, NO_TYPE): part.name for part in reversed(parts)}
-    filled = {kind: source for kind, source in kinds.items() if kind != NO_TYPE}
-    for kind in filled:
-        if family(kind) is None:
-            message = f"column {name!r} is of type {kind}, which has no order"
-            raise ConfigError(message, hint="Name a column of numbers, dates or texts.")
-    if {family(kind) for kind in filled} == {"string"}:
-        return "string"
-    for (one, first), (other, second) in combinations(filled.items(), 2):
-        if common_type([one, other], is_order=True) == "string":
-            raise _differing(name, one, first, other, second)
-    common = common_type(list(filled), is_order=True) if filled else "bigint"
-    if common == "double" and "bigint" in filled:
-        number = next(kind for kind in filled if kind in NUMBERS)
-        for part in parts:
-            if part.orders.get(name) == "bigint" and not part.frame.filter(_beyond_doubles(name)).isEmpty():
-                raise _differing(name, "bigint", part.name, number, filled[number])
-    return common
-
-
-def _differing(name: str, one: str, first: str, other: str, second: str) -> ConfigError:
-    message = f"column {name!r} is {one} in {first} and {other} in {second}"
-    hint = "Give the column one type in all sources."
-    return ConfigError(f"{message}: no type holds the values of both exactly", hint=hint)
-
-
-def _beyond_doubles(name: str) -> str:
-    """Whether a whole number may be no double, in SQL."""
-    value = f"try_cast({quoted(name)} as bigint)"
-    return f"({value} > {WIDE}L or {value} < -{WIDE}L)"
-
-
 def with_source(frame: Any, *, is_archive: bool) -> Any:
     """The frame of a part, and in SOURCE the file that each row stands in; null where Spark does not tell."""
     return frame.withColumn(SOURCE, frame["file"]) if is_archive else with_file(frame, SOURCE)
-
-
-def quoted(name: str) -> str:
-    """A name as SQL takes it, whatever is in it."""
-    return "`" + name.replace("`", "``") + "`"

@@ -21,13 +21,14 @@ from nearsame.dataclass import dataclass
 from nearsame.engines.base import Stage
 from nearsame.engines.spark.crossing import writable
 from nearsame.engines.spark.failures import CHANGED, STEADY, plainly, require_running
+from nearsame.engines.spark.mapping import quoted
 from nearsame.engines.spark.places import as_path
 from nearsame.engines.spark.plans import roots
 from nearsame.engines.spark.verbs import Verbs
 from nearsame.errors import SourceError
 from nearsame.files.passed_over import PassedOver
 from nearsame.frames.documents import FrameSide
-from nearsame.frames.inputs import quoted, unread_files
+from nearsame.frames.inputs import unread_files
 from nearsame.frames.writing import STATS, check_target, write_folder
 from nearsame.named import NamedTuple
 from nearsame.passages import merged, without

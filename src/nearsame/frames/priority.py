@@ -11,8 +11,8 @@ from typing import Any
 
 import pyarrow as pa
 
+from nearsame.engines.spark.mapping import quoted
 from nearsame.frames.documents import GROUP, STANDS
-from nearsame.frames.inputs import quoted
 from nearsame.stages.clusters import policies
 from nearsame.stages.clusters.dates import moments
 from nearsame.stages.clusters.policies import Keep, Order

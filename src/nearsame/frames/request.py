@@ -34,7 +34,6 @@ from nearsame.frames.documents import STAY, FrameSide
 from nearsame.frames.few import FewRemovals, FewRun, called, few_of
 from nearsame.frames.inputs import (
     FramePart,
-    common_order,
     frames_of,
     part_of,
     require_one_choice,
@@ -45,10 +44,11 @@ from nearsame.frames.inputs import (
 from nearsame.frames.layers import Asking, FrameLayers
 from nearsame.frames.leaks import FrameDocuments
 from nearsame.frames.listing import listed, require_few
+from nearsame.frames.orders import common_order
 from nearsame.frames.remembered import Remembered, about, remembered_in, require_like
 from nearsame.frames.removals import SparkRemovals
 from nearsame.frames.runs import FrameReading, ListedFrame, SparkRun
-from nearsame.frames.torn import torn_files
+from nearsame.frames.torn import Torn
 from nearsame.frames.workdir import require_files, stored_steps
 from nearsame.recipes.choices import OwnLayer
 from nearsame.recipes.counterparts import for_guesses
@@ -279,20 +279,18 @@ class Request:
         sources = [*frames_of(session, source, strict=self.strict)]
         try:
             with plainly():
-                return self._looked_at(session, sources, keep, number, {})
+                return self._looked_at(session, sources, keep, number, Torn())
         except SourceError as error:
-            torn = {} if self.strict else torn_files(session, sources, error)
-            if not torn:
+            torn = Torn() if self.strict else Torn.after(session, sources, error)
+            if not torn.files:
                 raise
         return self._looked_at(session, sources, keep, number, torn)
 
-    def _looked_at(
-        self, session: Any, sources: list[Any], keep: Keep, number: int, torn: dict[str, str]
-    ) -> list[FramePart]:
-        """The frames of some sources, without `torn` files."""
+    def _looked_at(self, session: Any, sources: list[Any], keep: Keep, number: int, torn: Torn) -> list[FramePart]:
+        """The frames of some sources, of `torn` files what stands before the break."""
         own = self.columns.of_side(against=number == 0)
         key = None if own.no_text else own.html or own.text or "text"
-        given = read(session, sources, strict=self.strict, torn=torn, text=key)
+        given = read(session, sources, strict=self.strict, text=key, salvaged=torn.salvaged(session, key))
         if not given:
             raise SourceError("source=() is nothing to read", hint="Give a DataFrame or a path.")
         dates = {policy.column for policy in keep.policies if policy.by_date}

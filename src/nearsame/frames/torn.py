@@ -1,47 +1,177 @@
 """Packed files that break off: Spark only says which one it met first, so all of them are looked at, once it has.
 
-1. Each file is unpacked by one task, by the reader of one machine, and nothing is kept of it.
+1. Each file is unpacked by one task, by the reader of one machine. What stands before the break is read likewise, a
+   record a row, and then by Spark as the records of other files are; the rest of the file counts as one.
 2. A run without such files does nothing here.
 """
 
+import csv
+import io
 import re
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import PurePosixPath
 from typing import Any
 
 import pyarrow as pa
 
+from nearsame.dataclass import dataclass
 from nearsame.engines.spark.failures import is_of_a_file
-from nearsame.engines.spark.mapping import ddl
-from nearsame.engines.spark.reading import packed_files
+from nearsame.engines.spark.forms import DELIMITERS
+from nearsame.engines.spark.json_lines import LINE
+from nearsame.engines.spark.mapping import ddl, quoted
+from nearsame.engines.spark.places import as_name
+from nearsame.engines.spark.reading import FILE, Given, PackedFile, Salvaged, packed_files, whole_files
+from nearsame.engines.spark.strings import read_lines, read_rows
 from nearsame.engines.spark.verbs import Verbs
 from nearsame.errors import SourceError
 from nearsame.files.compressions import COMPRESSIONS
-from nearsame.files.systems import BrokenStreamError, File
+from nearsame.files.keys import NULL, are_whole, said_by_path
+from nearsame.files.systems import File
 from nearsame.frames.archives import at_hand
-from nearsame.sources.streams import chunks
+from nearsame.named import NamedTuple
+from nearsame.sources.delimited import PastRecord, split_rows
+from nearsame.sources.jsonl import PastLine, split_lines
+from nearsame.sources.streams import blocks, chunks, unread_rest, without_bom
 
-__all__ = ["torn_files"]
+__all__ = ["Torn"]
 
-_TORN = pa.schema([("file", pa.string()), ("why", pa.string())])
-
-
-def torn_files(session: Any, sources: Sequence[Any], error: SourceError) -> dict[str, str]:
-    """The addresses of packed files that break off, and why; none where the error is about something else."""
-    addresses, frame = packed_files(session, sources) if is_of_a_file(error) else ([], None)
-    if not addresses:
-        return {}
-    found = Verbs.map_batches(frame, _torn, ddl(_TORN)).collect()
-    reasons = {row.file: row.why for row in found}
-    plain = {address: re.sub("^file:/+", "/", address) for address in addresses}
-    return {address: reasons[path] for address, path in plain.items() if path in reasons}
+_FOUND = pa.schema([("file", pa.string()), ("why", pa.string()), ("head", pa.string())])
 
 
-def _torn(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+class _TornFile(NamedTuple):
+    """A file that breaks off.
+
+    Attributes:
+        file: where it is.
+        why: what its reader says.
+        head: of CSV its header, if it has got as far.
+    """
+
+    file: PackedFile
+    why: str
+    head: str | None
+
+    @property
+    def path(self) -> str:
+        """Its path, as tasks have it."""
+        return _path(self.file)
+
+    @property
+    def said(self) -> dict[str, str]:
+        """What names of its folders say."""
+        base, address = self.file.base, self.file.address
+        return {} if base is None else said_by_path(address.removeprefix(base).rpartition("/")[0])
+
+
+@dataclass(frozen=True)
+class Torn:
+    """The files of some sources that break off."""
+
+    files: tuple[_TornFile, ...] = ()
+
+    @classmethod
+    def after(cls, session: Any, sources: Sequence[Any], error: SourceError) -> "Torn":
+        """Those of sources that Spark could not read; none where the error is about something else."""
+        packed = packed_files(session, sources) if is_of_a_file(error) else []
+        if not packed:
+            return cls()
+        kinds = {_path(file): file.kind for file in packed}
+        frame = whole_files(session, [file.address for file in packed])
+        rows = {row.file: row for row in Verbs.map_batches(frame, partial(_torn, kinds), ddl(_FOUND)).collect()}
+        found = ((file, rows[_path(file)]) for file in packed if _path(file) in rows)
+        return cls(tuple(_TornFile(file, row.why, row.head) for file, row in found))
+
+    def salvaged(self, session: Any, text: str | None) -> Salvaged:
+        """What stands before the breaks; `text` is the key of texts in JSON."""
+        alike = defaultdict[_Alike, list[_TornFile]](list)
+        for torn in self.files:
+            if torn.file.kind not in DELIMITERS or torn.head is not None:
+                alike[_Alike(torn.file.kind, torn.head, tuple(torn.said))].append(torn)
+        reasons = {torn.file.address: torn.why for torn in self.files}
+        said = (item for torn in self.files for item in torn.said.items())
+        texts = frozenset(key for key, value in said if not are_whole({value, "0"}))
+        return Salvaged(reasons, texts, tuple(form.read(session, some, text) for form, some in alike.items()))
+
+
+class _Alike(NamedTuple):
+    """What torn files that are read together have in common: a kind, a header, and what names of folders speak of."""
+
+    kind: str
+    head: str | None
+    said: tuple[str, ...]
+
+    def read(self, session: Any, some: list[_TornFile], text: str | None) -> Given:
+        """The records of some files."""
+        values = {torn.path: torn.said for torn in some}
+        schema = pa.schema([(name, pa.string()) for name in (LINE, FILE, *self.said)])
+        frame = whole_files(session, [torn.file.address for torn in some])
+        strings = Verbs.map_batches(frame, _Strings(self.kind, values, schema), ddl(schema))
+        for key in self.said:
+            if are_whole({known[key] for known in values.values()}):
+                strings = strings.withColumn(key, strings[quoted(key)].cast("bigint"))
+        name = as_name(some[0].file.address)
+        if self.head is None:
+            return Given(name, read_lines(strings, name, text), self.kind)
+        header = next(csv.reader(io.StringIO(self.head, newline=""), delimiter=DELIMITERS[self.kind]))
+        return Given(name, read_rows(strings, self.kind, header, name), self.kind)
+
+
+def _path(file: PackedFile) -> str:
+    return re.sub("^file:/+", "/", file.address)
+
+
+def _torn(kinds: Mapping[str, str], batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The files that break off."""
     for name, _, path in at_hand(batches):
-        compression = COMPRESSIONS.get(PurePosixPath(name).suffix.lower())
-        try:
-            for _ in chunks(File(path), compression):
-                pass
-        except BrokenStreamError as error:
-            yield pa.RecordBatch.from_pylist([{"file": name, "why": f"it breaks off: {error}"}], schema=_TORN)
+        head = None
+        for records, why in _records(path, name, kinds[name]):
+            if head is None and records and kinds[name] in DELIMITERS:
+                head = records[0]
+            if why:
+                yield pa.RecordBatch.from_pylist([{"file": name, "why": why, "head": head}], schema=_FOUND)
+
+
+@dataclass(frozen=True)
+class _Strings:
+    """The records of files, and what the names of their folders say."""
+
+    kind: str
+    values: Mapping[str, Mapping[str, str]]
+    schema: pa.Schema
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for name, _, path in at_hand(batches):
+            said = [None if value == NULL else value for value in self.values[name].values()]
+            first = int(self.kind in DELIMITERS)  # the header is none
+            for records, _ in _records(path, name, self.kind):
+                own, first = records[first:], 0 if records else first
+                columns = [
+                    pa.array(own, pa.string()),
+                    *(pa.repeat(pa.scalar(value, pa.string()), len(own)) for value in (name, *said)),
+                ]
+                yield pa.RecordBatch.from_arrays(columns, schema=self.schema)
+
+
+def _records(path: str, name: str, kind: str) -> Iterator[tuple[list[str], str]]:
+    """The records of a file up to where it breaks off, some at a time, without their line ends; and why it does."""
+    split: Callable[..., Any] = split_lines
+    past: Callable[[], Any] = PastLine
+    if kind in DELIMITERS:
+        delimiter = ord(DELIMITERS[kind])
+        split, past = partial(split_rows, delimiter), partial(PastRecord, delimiter)
+    compression = COMPRESSIONS.get(PurePosixPath(name).suffix.lower())
+    _, stream = without_bom(chunks(File(path), compression))
+    for block in blocks(stream, split, past):
+        if block.passing is not None:
+            long = b"".join(block.passing.pieces)
+            yield [_as_text(long)] if not block.passing.broken else [], ""
+        else:
+            why = unread_rest(block, name).reason if block.broken else ""
+            yield [_as_text(block.raw(number)) for number in range(len(block.records.starts))], why
+
+
+def _as_text(record: bytes) -> str:
+    r"""As Java reads it: what is not UTF-8 is U+FFFD."""
+    return record.rstrip(b"\r\n").decode("utf-8", "replace")

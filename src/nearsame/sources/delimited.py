@@ -10,6 +10,7 @@
 import csv
 import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +33,7 @@ from nearsame.sources.lined import Lined
 from nearsame.sources.streams import Block, RecordSpans, blocks, unread_rest, with_edits, without_bom, without_removed
 from nearsame.sources.tables import ANNOTATIONS, refuse_annotated, values_of
 
-__all__ = ["Delimited"]
+__all__ = ["Delimited", "PastRecord", "split_rows"]
 
 _SNIFFED = 1_000
 _BINARY = pa.large_binary()
@@ -131,13 +132,8 @@ class Delimited(Lined):
             return
         _, stream = without_bom(plain)
         header = None
-
-        def split(data: bytes | bytearray, final: bool) -> RecordSpans:  # noqa: FBT001  (the signature that `blocks` calls)
-            values = np.frombuffer(data, np.uint8)
-            starts, ends, lines, fields, consumed, num_lines = split_records(values, ord(self.delimiter), final=final)
-            return RecordSpans(starts, ends, lines, num_lines, consumed, fields)
-
-        for block in blocks(stream, split, lambda: _PastRecord(ord(self.delimiter)), most):
+        split = partial(split_rows, ord(self.delimiter))
+        for block in blocks(stream, split, lambda: PastRecord(ord(self.delimiter)), most):
             if header is not None:
                 yield block._replace(position=block.position - 1), header
             elif block.passing is not None:
@@ -262,6 +258,13 @@ def _no_text(name: str) -> SourceError:
     return SourceError(f"{name} is not UTF-8 text", hint=hint)
 
 
+def split_rows(delimiter: int, data: bytes | bytearray, final: bool) -> RecordSpans:  # noqa: FBT001  (the signature that `blocks` calls)
+    """The records of some bytes; quoted line ends are in them."""
+    values = np.frombuffer(data, np.uint8)
+    starts, ends, lines, fields, consumed, num_lines = split_records(values, delimiter, final=final)
+    return RecordSpans(starts, ends, lines, num_lines, consumed, fields)
+
+
 def _from_second(spans: RecordSpans) -> RecordSpans:
     fields = None if spans.num_fields is None else spans.num_fields[1:]
     return spans._replace(starts=spans.starts[1:], ends=spans.ends[1:], lines=spans.lines[1:], num_fields=fields)
@@ -271,7 +274,7 @@ def _fields(block: Block) -> npt.NDArray[np.int64]:
     return np.zeros(0, np.int64) if block.records.num_fields is None else block.records.num_fields
 
 
-class _PastRecord:
+class PastRecord:
     """Finds the end of a record that comes in pieces."""
 
     def __init__(self, delimiter: int) -> None:

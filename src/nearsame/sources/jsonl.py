@@ -47,7 +47,7 @@ from nearsame.sources.streams import Block, RecordSpans, blocks, unread_rest, wi
 from nearsame.sources.tables import ANNOTATIONS, refuse_annotated, values_of
 from nearsame.sources.transcoding import raw_bytes
 
-__all__ = ["JsonLines"]
+__all__ = ["JsonLines", "PastLine"]
 
 _SNIFFED = 1_000
 _BLANKS = b" \t\r\n"
@@ -143,7 +143,7 @@ class JsonLines(Lined):
         self, stream: Iterator[bytes], removed: Rows, annotations: Annotations | TextChange | None, *, drop_unread: bool
     ) -> Iterator[Any]:
         plan = None
-        for block in blocks(stream, split_lines, _PastLine, longest_copied(annotations)):
+        for block in blocks(stream, split_lines, PastLine, longest_copied(annotations)):
             if annotations is None or block.passing is not None:
                 yield from _passed(block, removed, annotations)
             elif isinstance(annotations, Annotations):
@@ -168,7 +168,7 @@ class JsonLines(Lined):
         if plain is None:
             return
         _, stream = without_bom(plain)
-        for block in blocks(stream, split_lines, _PastLine, most):
+        for block in blocks(stream, split_lines, PastLine, most):
             if not block.position and (self.name == "-" or ".json" in _suffixes(self.name)):
                 _refuse_whole(block, self.name)
             yield block
@@ -203,7 +203,7 @@ def split_lines(data: bytes | bytearray, final: bool) -> RecordSpans:  # noqa: F
     return RecordSpans(starts, ends, numbers, count, consumed)
 
 
-class _PastLine:
+class PastLine:
     """Finds the end of a line that comes in pieces."""
 
     ended = False

@@ -5,6 +5,7 @@ import gzip
 import json
 import random
 import re
+from collections import Counter
 
 import pyarrow as pa
 import pyarrow.orc
@@ -112,6 +113,37 @@ def packed(home, name, prefix, num):
     return plain
 
 
+def cut(place, share):
+    """Let a file break off."""
+    whole = place.read_bytes()
+    place.write_bytes(whole[: int(len(whole) * share)])
+
+
+def reasons(skipped):
+    """What is left out, and why, without what a library adds."""
+    return sorted((row["source"], re.sub("(not readable as [^:]+): .*", r"\1", row["reason"])) for row in skipped)
+
+
+def both(source, spark, **settings):
+    """What Spark counts, when it and one machine have read the same, and left the same out."""
+    here = ns.dedup(source, **settings)
+    there = ns.dedup(source, engine=ns.Spark(spark), audit=False, **settings)
+    assert here.stats.documents == there.stats.documents
+    names = here.kept().column_names
+    assert set(names) == set(there.kept().columns)
+    rows = Counter(repr([row[name] for name in names]) for row in here.kept().to_pylist())
+    others = Counter(repr([row[name] for name in names]) for row in there.kept().collect())
+    assert (Counter(), Counter()) == (rows - others, others - rows)
+    said = Counter[str]()
+    for row in there.skipped.to_pylist():
+        number = re.match(r"([\d,]+) records? (is|are) not readable", row["reason"])
+        said[row["source"]] += int(number[1].replace(",", "")) if number else 1
+    assert Counter(here.skipped.column("source").to_pylist()) == said
+    found = there.stats
+    there.release()
+    return found
+
+
 @FEW
 @pytest.mark.parametrize("ending", ["jsonl.gz", "csv.bz2"])
 def test_packed_files_that_break_off_are_left_out_and_counted(ending, tmp_path, spark):
@@ -120,13 +152,13 @@ def test_packed_files_that_break_off_are_left_out_and_counted(ending, tmp_path, 
     packed(home / "day=1", f"a.{ending}", "a", 5)
     plain = packed(home / "day=2", f"b.{ending}", "b", 900)
     whole = (home / "day=2" / f"b.{ending}").read_bytes()
-    (home / "day=2" / f"b.{ending}").write_bytes(whole[: len(whole) // 2])
-    (home / "day=2" / f"c.{ending}").write_bytes(whole[: len(whole) // 3])
+    (home / "day=2" / f"b.{ending}").write_bytes(whole[:60])
+    (home / "day=2" / f"c.{ending}").write_bytes(whole[:70])
     (home / "day=2" / f"d.{ending}").write_bytes(plain)  # as it is, under a packed name
     (home / "day=2" / f"e.{ending}").write_bytes(b"")
-    broken = {f"{name}.{ending}" for name in "bcd"}
+    broken = {str(home / "day=2" / f"{name}.{ending}") for name in "bcd"}
     here = ns.dedup(str(home)).skipped.to_pylist()
-    assert broken == {row["source"].rsplit("/", 1)[1] for row in here}
+    assert broken == {row["source"] for row in here}
     several = tuple(sorted(home.glob("day=*/[a-d].*")))  # named one by one
     for source in (str(home), several):
         found = ns.dedup(source, engine=ns.Spark(spark), audit=False)
@@ -134,14 +166,46 @@ def test_packed_files_that_break_off_are_left_out_and_counted(ending, tmp_path, 
         kept = found.kept().collect()
         assert {f"a{at}" for at in range(5)} == {row.id for row in kept}
         assert source != str(home) or {1} == {row.day for row in kept}
-        rows = found.skipped.to_pylist()
-        assert broken == {row["source"].rsplit("/", 1)[1] for row in rows}
-        said = sorted(row["reason"] for row in rows)
-        assert ["it breaks off: ", "it breaks off: ", "not readable as"] == [reason[:15] for reason in said]
+        assert reasons(here) == reasons(found.skipped.to_pylist())
         found.release()
     with pytest.raises(ns.SourceError, match=rf"[bcd]\.{ending} cannot be read: ") as caught:
         ns.dedup(str(home), engine=ns.Spark(spark), strict=True)
     assert len(str(caught.value).splitlines()) == 1
+
+
+_LINES = {  # what is odd in the part that can be read
+    "jsonl.gz": [
+        '{"id": "odd0", "text": "one two three", "more": [1, 2]}',
+        '{"id": "odd1", "text": "half of a pair \\ud83d"}',
+        '{"id": "odd2", "text": "something behind"} x',
+        '{"id": "odd3", "text": 7}',
+        "no JSON",
+        "",
+    ],
+    "csv.gz": ['odd0,"a quoted\r\nline, and ""more"""', "odd1,one,two", "odd2", "", 'odd4," blank "'],
+}
+
+
+@FEW
+@pytest.mark.parametrize("ending", ["jsonl.gz", "csv.gz"])
+@pytest.mark.parametrize("alone", [False, True])
+def test_what_stands_before_a_break_is_read_as_on_one_machine(ending, alone, tmp_path, spark):
+    """Also where that is odd, and names of folders say what it is; and where no file is whole."""
+    home = tmp_path / "in"
+    if not alone:
+        packed(home / "day=1", f"a.{ending}", "a", 5)
+    plain = packed(home / "day=2", f"b.{ending}", "b", 900).decode().splitlines()
+    place = home / "day=2" / f"b.{ending}"
+    plain[3:3] = _LINES[ending]
+    place.write_bytes(gzip.compress("\n".join([*plain, ""]).encode()))
+    cut(place, 0.6)
+    packed(home / "day=x%20y", f"c.{ending}", "c", 400)
+    cut(home / "day=x%20y" / f"c.{ending}", 0.9)
+    found = both(str(home), spark)
+    assert 600 < found.documents < 1200
+    one = tmp_path / place.name
+    one.write_bytes(place.read_bytes())
+    assert found.documents > both(str(one), spark).documents > 400
 
 
 @pytest.mark.parametrize("ignoring", [False, True])

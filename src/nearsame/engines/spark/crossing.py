@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from nearsame.arrow import deeply
 from nearsame.engines.spark.confs import setting
+from nearsame.engines.spark.mapping import quoted
 from nearsame.errors import EngineError, SourceError
 
 __all__ = ["frame_of", "taken", "writable"]
@@ -83,7 +84,7 @@ def frame_of(session: Any, table: pa.Table, settings: Mapping[str, str] = {}) ->
 
 def writable(frame: Any) -> Any:
     """The same with strings, all null, for what has no type, as `select null` and `[]` have none."""
-    named = ((frame[f"`{field.name.replace('`', '``')}`"], field.dataType) for field in frame.schema.fields)
+    named = ((frame[quoted(field.name)], field.dataType) for field in frame.schema.fields)
     typed = [(column, kind, _typed(kind)) for column, kind in named]
     if all(kind == known for _, kind, known in typed):
         return frame

@@ -13,6 +13,7 @@ from typing import Any
 
 import orjson
 
+from nearsame.engines.spark.mapping import quoted
 from nearsame.engines.spark.plans import with_file
 from nearsame.engines.spark.verbs import Verbs
 
@@ -69,7 +70,7 @@ def by_lines(lines: Any, fields: list[Any], unread: str, text: str | None = None
     each = known.withColumn("nearsame_record", functions.explode_outer("nearsame_records"))
     each = each.filter("nearsame_records is null or nearsame_record is not null")  # an empty list has no records
     columns = [functions.col("nearsame_record")[field.name].alias(field.name) for field in fields]
-    columns += [functions.col("`" + name.replace("`", "``") + "`") for name in beside]
+    columns += [functions.col(quoted(name)) for name in beside]
     no_record = functions.when(functions.col("nearsame_records").isNull(), functions.col(LINE))
     return each.select(*columns, no_record.alias(unread))
 

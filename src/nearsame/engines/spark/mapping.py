@@ -19,7 +19,7 @@ from nearsame._version import __version__
 from nearsame.dataclass import dataclass
 from nearsame.engines.spark.workers import settle
 
-__all__ = ["ddl", "map_batches", "map_stages", "widened"]
+__all__ = ["ddl", "map_batches", "map_stages", "quoted", "widened"]
 
 _LARGE = 1 << 18  # pickled bytes that a task may carry
 _TYPES = {
@@ -46,6 +46,11 @@ def ddl(schema: pa.Schema) -> str:
         f"`{field.name}` {_spelt(field.type)}" if " " in field.name else f"{field.name} {_spelt(field.type)}"
         for field in schema
     )
+
+
+def quoted(name: str) -> str:
+    """A name as SQL takes it, whatever is in it."""
+    return "`" + name.replace("`", "``") + "`"
 
 
 def _spelt(kind: pa.DataType) -> str:

@@ -21,7 +21,8 @@ from dataclasses import field, replace
 from typing import Any
 
 from nearsame.dataclass import dataclass
-from nearsame.engines.spark.files import AS_IT_IS, HadoopFiles, is_hidden, mishaps, require_apart
+from nearsame.engines.spark.files import AS_IT_IS, HadoopFiles, is_hidden, mishaps
+from nearsame.engines.spark.folders import with_folders
 from nearsame.engines.spark.footers import Footers
 from nearsame.engines.spark.forms import (
     DELIMITERS,
@@ -35,23 +36,23 @@ from nearsame.engines.spark.forms import (
     kind_of,
     name_of,
 )
-from nearsame.engines.spark.json_lines import LINE, by_lines, fields_of, odd_lines
+from nearsame.engines.spark.json_lines import LINE, odd_lines
 from nearsame.engines.spark.places import as_name, as_path, as_pattern, place_at
 from nearsame.engines.spark.plans import said_by_folders, twice_named, with_file
-from nearsame.errors import ColumnError, ConfigError, SourceError
+from nearsame.engines.spark.strings import UNREAD, read_lines, require_one_home, row_options
+from nearsame.errors import ConfigError, SourceError
 from nearsame.files.formats import WHOLE
 from nearsame.files.inputs import NAMED_TWICE
-from nearsame.files.keys import are_whole, said_by_path
 from nearsame.files.refused import require_no_list, require_no_output
+from nearsame.named import NamedTuple
 
-__all__ = ["UNREAD", "Given", "is_frame", "packed_files", "read"]
+__all__ = ["FILE", "Given", "PackedFile", "Salvaged", "is_frame", "packed_files", "read", "whole_files"]
 
-UNREAD = "nearsame_unread"
+FILE = "nearsame_file"  # the path of the file that a record stands in, where Spark itself does not tell
 _LOCAL = re.compile("^file:/+")
 # Of a text what `as_path` makes of its file, in SQL.
 _FILE = "replace(coalesce(nearsame_path, input_file_name()), '+', '%2B')"
 _PATH = f"regexp_replace(url_decode({_FILE}), '^file:/+', '/')"
-_WHOLE = ("int", "bigint")
 _TEXT = "nearsame_text"  # a name that no folder has
 _TABLE = re.compile(r"(?:\w+|`[^`]+`)(?:\.(?:\w+|`[^`]+`)){0,2}")  # catalog, schema and name, as SQL has them
 
@@ -62,7 +63,7 @@ class Given:
 
     Attributes:
         name: what messages call it: the first of its paths.
-        frame: as Spark reads it, with UNREAD where some records may be unreadable.
+        frame: as Spark reads it, with UNREAD where some records may be unreadable, and FILE where it cannot tell.
         kind: of files the kind, as jsonl.
         ignored: how many files of its folder are of no known format.
         broken: files that cannot be read, and why.
@@ -84,6 +85,20 @@ class Given:
         return self.kind in DELIMITERS
 
 
+class Salvaged(NamedTuple):
+    """Packed files that break off, as somebody else has read them.
+
+    Attributes:
+        reasons: of each address why it breaks off.
+        texts: what names of their folders say that is no whole number.
+        frames: what stands before the breaks.
+    """
+
+    reasons: Mapping[str, str] = {}
+    texts: frozenset[str] = frozenset()
+    frames: tuple[Given, ...] = ()
+
+
 def is_frame(source: Any) -> bool:
     """Whether it is a DataFrame of Spark."""
     return type(source).__module__.startswith("pyspark.sql") and hasattr(source, "mapInArrow")
@@ -94,8 +109,8 @@ def read(
     sources: Sequence[Any],
     *,
     strict: bool = False,
-    torn: Mapping[str, str] | None = None,
     text: str | None = None,
+    salvaged: Salvaged | None = None,
 ) -> list[Given]:
     """The frames of some sources: DataFrames and tables first, then files, those that go together in one.
 
@@ -103,8 +118,8 @@ def read(
         session: Spark's.
         sources: DataFrames, paths and names of tables.
         strict: Whether a file that cannot be read is an error.
-        torn: Addresses of packed files that break off, and why: they are left out.
         text: The key of texts in JSON, where there are any: what stands there and is none makes no document.
+        salvaged: What is known of packed files that break off: Spark does not read them.
 
     Raises:
         ConfigError: A file is named twice.
@@ -112,7 +127,7 @@ def read(
     """
     frames = [Given("the DataFrame", source) for source in sources if is_frame(source)]
     together: dict[Form, list[str]] = defaultdict(list)
-    files = HadoopFiles(session)
+    files, salvaged = HadoopFiles(session), salvaged or Salvaged()
     broken: list[tuple[str, str]] = []
     named: list[tuple[str, bool]] = []
     for path in (str(os.fspath(source)) for source in sources if not is_frame(source)):
@@ -126,24 +141,25 @@ def read(
         entries = files.at(path)
         form = _form(files, path, entries)
         named += [(str(entry.getPath().toString()), not entry.isFile()) for entry in entries]
-        schemas = files.footers(path, form) if form.kind in OWN_PACKING else files.whole(path, form, torn or {})
-        broken += schemas.broken
+        schemas = files.footers(path, form) if form.kind in OWN_PACKING else files.whole(path, form, salvaged.reasons)
+        broken += [(_LOCAL.sub("/", address), reason) for address, reason in schemas.broken]
         for common, alike in _by_columns(form, path, schemas).items():
             for one, paths in files.by_line_end(common, alike):
                 together[one] += paths
     _require_once(named)
-    if broken and (strict or not (together or frames)):
+    if broken and (strict or not (together or frames or salvaged.frames)):
         file, reason = broken[0]
         raise SourceError(f"{file} cannot be read: {reason}", hint="Repair the file, or leave it out.")
     loaded = [_loaded(session, form, paths, text, strict=strict) for form, paths in together.items()]
     kinds = [said_by_folders(given.frame) for given in loaded]
-    texts = frozenset(name for said in kinds for name, kind in said.items() if kind == "string")
+    texts = salvaged.texts | {name for said in kinds for name, kind in said.items() if kind == "string"}
     frames += [  # what is a text in some files is one in all
         given
         if all(said[name] == "string" for name in texts & said.keys())
         else _loaded(session, form, paths, text, strict=strict, texts=texts)
         for given, said, (form, paths) in zip(loaded, kinds, together.items(), strict=True)
     ]
+    frames += salvaged.frames
     return [replace(frames[0], broken=tuple(broken)), *frames[1:]] if frames else frames
 
 
@@ -159,19 +175,30 @@ def _require_once(named: list[tuple[str, bool]]) -> None:
         before.add(address)
 
 
-def packed_files(session: Any, sources: Sequence[Any]) -> tuple[list[str], Any]:
-    """The packed files of lines among some sources: (their addresses, a frame of them as of archives)."""
+class PackedFile(NamedTuple):
+    """A packed file of lines or rows: where it is, of which kind, and the folder whose subfolders are partitions."""
+
+    address: str
+    kind: str
+    base: str | None
+
+
+def packed_files(session: Any, sources: Sequence[Any]) -> list[PackedFile]:
+    """The packed files of lines and rows among some sources."""
     files, found = HadoopFiles(session), []
     for path in (str(os.fspath(source)) for source in sources if not is_frame(source)):
         path = files.literally(path)  # noqa: PLW2901  (the same one)
         form = None if _is_table(files, path) else _form(files, path, files.at(path))
         if form is not None and form.is_packed:
-            every = (str(file.path.toString()) for file in files.listed(path, form))
-            found += [address for address in every if kind_of(name_of(address))[1] is not None]
-    if not found:
-        return [], None
+            every = (PackedFile(str(file.path.toString()), form.kind, file.base) for file in files.listed(path, form))
+            found += [file for file in every if kind_of(name_of(file.address))[1] is not None]
+    return found
+
+
+def whole_files(session: Any, addresses: Iterable[str]) -> Any:
+    """A frame of some files, as of archives."""
     reader = session.read.format(WHOLE)
-    return found, _whole_files(session, reader, Form(WHOLE), [*map(as_pattern, found)]).frame
+    return _whole_files(session, reader, Form(WHOLE), [*map(as_pattern, addresses)]).frame
 
 
 def _is_table(files: HadoopFiles, name: str) -> bool:
@@ -215,8 +242,8 @@ def _loaded(  # noqa: PLR0913  (what is read, and how)
     if READERS[form.kind] == WHOLE:
         return replace(_whole_files(session, reader, form, paths), roots=_roots(session, paths))
     if delimited:
-        reader = reader.option("header", True).option("multiLine", True).option("escape", '"')
-        reader = reader.option("sep", DELIMITERS[form.kind]).option("enforceSchema", form.is_checked or not form.alone)
+        reader = reader.options(header=True, **row_options(form.kind))
+        reader = reader.option("enforceSchema", form.is_checked or not form.alone)
         reader = reader.option("lineSep", form.line_end) if form.line_end else reader
     if delimited or form.kind == "jsonl":
         reader = reader.option("mode", "FAILFAST" if strict else "PERMISSIVE")
@@ -225,13 +252,13 @@ def _loaded(  # noqa: PLR0913  (what is read, and how)
         reader = reader.schema(f"{_TEXT} string").option("wholetext", True)
     with mishaps(name):
         if form.kind == "jsonl":
-            lines = _with_folders(_reader(session, form, "text").schema(f"{LINE} string"), paths, texts)
+            lines = with_folders(_reader(session, form, "text").schema(f"{LINE} string"), paths, texts)
             odd = _odd_lines(lines, name, text, strict=strict)
             if odd:
-                return Given(name, _by_lines(lines, name, text), form.kind, form.ignored)
+                return Given(name, read_lines(lines, name, text), form.kind, form.ignored)
             reader = reader.option("allowSingleQuotes", False)
-        frame = _with_folders(reader, paths, texts)
-        _require_one_home(twice_named(frame), name)
+        frame = with_folders(reader, paths, texts)
+        require_one_home(twice_named(frame), name)
         if delimited and not strict and frame.columns:
             frame = reader.schema(frame.schema.add(UNREAD, "string")).load(paths)
         if form.kind == "jsonl" and set(frame.columns) <= {UNREAD}:  # without a record that names columns
@@ -243,51 +270,6 @@ def _loaded(  # noqa: PLR0913  (what is read, and how)
     return Given(name, frame, form.kind, form.ignored)
 
 
-def _with_folders(reader: Any, paths: list[str], texts: AbstractSet[str]) -> Any:
-    """What a reader makes of paths; what names of folders say are whole numbers or texts, as on one machine."""
-    from pyspark.sql.types import LongType, StringType, StructField, StructType
-
-    frame = reader.load(paths)
-    said = said_by_folders(frame)
-    ours = next((name for name in said if name.lower().startswith("nearsame_")), None)
-    if ours is not None:
-        message = f"{as_name(paths[0])} has a folder {ours}=…: names that begin with nearsame_ are nearsame's own"
-        raise ColumnError(message, hint="Rename it.")
-    whole = {name for name in _whole_numbers(frame, said, as_name(paths[0])) if name not in texts}
-    odd = {
-        name: LongType() if name in whole else StringType()
-        for name, kind in said.items()
-        if kind not in (_WHOLE if name in whole else ("string",))
-    }
-    if not odd:
-        return frame
-    fields = [
-        StructField(field.name, odd[field.name], field.nullable) if field.name in odd else field
-        for field in frame.schema.fields
-    ]
-    return reader.schema(StructType(fields)).load(paths)
-
-
-def _whole_numbers(frame: Any, said: Iterable[str], name: str) -> set[str]:
-    """What of it names of folders say whole numbers of, by the rule of one machine: Spark has others, or none.
-
-    Raises:
-        ColumnError: Names differ in capitals alone, which Spark takes for one.
-    """
-    if not said:
-        return set()
-    values: dict[str, set[str]] = {}
-    folders = {as_path(file).rpartition("/")[0] for file in frame.inputFiles()}
-    for folder in folders:
-        for key, value in said_by_path(folder).items():
-            values.setdefault(key, set()).add(value)
-    above = os.path.commonprefix([*folders]).rpartition("/")[0]  # noqa: RUF071  (addresses have two slashes; up to the last one)
-    below = {key for folder in folders for key in said_by_path(folder.removeprefix(above))}
-    lowered = {one.lower() for one in said}
-    require_apart(sorted(key for key in below if key.lower() in lowered), name)
-    return {key for key in values if key in said and are_whole(values[key])}
-
-
 def _odd_lines(lines: Any, name: str, text: str | None, *, strict: bool) -> bool:
     """Whether there are lines of which Spark would lose something, or make something else."""
     odd = odd_lines(lines, text)
@@ -296,21 +278,6 @@ def _odd_lines(lines: Any, name: str, text: str | None, *, strict: bool) -> bool
         what = f"{odd[file]:,} lines are no value of JSON, have half of a surrogate pair, or a text that is no string"
         raise SourceError(f"{as_path(file) if file else name}: {what}", hint="Fix them, or leave out strict.")
     return bool(odd)
-
-
-def _by_lines(lines: Any, name: str, text: str | None) -> Any:
-    """The records of lines, without what Spark would make of some of them."""
-    fields = fields_of(lines, text)
-    said = {column.lower() for column in lines.columns}
-    _require_one_home([field.name for field in fields if field.name.lower() in said], name)
-    return by_lines(lines, fields, UNREAD, text)
-
-
-def _require_one_home(twice: list[str], name: str) -> None:
-    if twice:
-        message = f"{name}: column {twice[0]!r} stands in files, and names of their folders say it, too"
-        hint = "Rename it in one of them; or run on one machine, where what the files say counts."
-        raise ColumnError(message, hint=hint)
 
 
 def _reader(session: Any, form: Form, kind: str) -> Any:
