@@ -81,7 +81,7 @@ def test_the_page_of_spark_names_all_that_is_of_one_machine(root):
     assert [] == [option for option in engine._ONE_MACHINE.values() if f"`{option}`" not in about]
 
 
-@pytest.mark.parametrize("name", ["dedup", "pairs"])
+@pytest.mark.parametrize("name", ["dedup", "pairs", "mirrors", "urls"])
 @pytest.mark.parametrize(
     ("option", "value"),
     [
@@ -104,6 +104,9 @@ def test_what_is_for_spark_needs_it(option, value, name, source):
     ("arguments", "said"),
     [
         (["dedup", "-", "-o", "out"], "Spark cannot read standard input"),
+        (["urls", "-"], "Spark cannot read standard input"),
+        (["mirrors", "SOURCE", "--threads", "2"], "--threads does nothing with --engine spark"),
+        (["urls", "SOURCE", "--memory", "1GB"], "--memory does nothing"),
         (["pairs", "SOURCE", "-o", "-"], "-o - and --engine spark: pairs are written by its executors"),
         (["dedup", "SOURCE", "-o", "out", "--conf", "memory"], "conf='memory' is not spark.KEY=VALUE"),
         (["dedup", "SOURCE", "-o", "out", "--broadcast", "much"], "much"),
@@ -274,3 +277,29 @@ def test_the_job_of_the_examples_runs_by_spark_submit(source, tmp_path, root):
     stats = json.loads((tmp_path / "out" / "stats.json").read_bytes())
     numbers = tuple(f"{stats[name]:,}" for name in ("documents", "removed", "kept"))
     assert "{} documents, {} removed, {} kept".format(*numbers) == done.stdout.strip()
+
+
+@pytest.mark.slow
+def test_urls_and_mirrors(tmp_path):
+    """What is read and compared on Spark is written here."""
+    pages = [
+        {"id": url, "url": url, "text": f"page {number} " * 9}
+        for host in ("http://a.example/docs", "http://b.example/manual/en")
+        for number in range(9)
+        for url in (f"{host}/{number}?ref=x", f"{host}/{number}?ref=y")
+    ]
+    source = write_jsonl(tmp_path / "pages.jsonl", sorted(pages, key=lambda page: page["url"]))
+    asked = ("urls", source, "--learn", "--up-to", "usual", "--spreadsheet", "--quiet")
+    for name, where in (("here.csv", ()), ("there.csv", (*SPARK, *SHORT))):
+        done = command(*asked, "-o", tmp_path / name, "--save", tmp_path / f"{name}.json", *where, folder=tmp_path)
+        assert 0 == done.returncode, done.stderr
+    assert "drop ref" not in done.stdout
+    assert (tmp_path / "here.csv").read_bytes() == (tmp_path / "there.csv").read_bytes()
+    here, there = (json.loads((tmp_path / f"{name}.csv.json").read_text())["rules"] for name in ("here", "there"))
+    assert here == there != []
+    done = command("mirrors", source, "-o", tmp_path / "m", "--json", *SPARK, *SHORT, folder=tmp_path)
+    assert 0 == done.returncode, done.stderr
+    assert ns.mirrors(source).record()["mirrors"] == json.loads(done.stdout)["mirrors"]
+    again = ns.rerun(tmp_path / "m")
+    assert again.table.equals(ns.mirrors(source).table)
+    assert "spark" == json.loads((tmp_path / "m" / "stats.json").read_text())["call"]["engine"]

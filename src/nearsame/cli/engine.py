@@ -4,7 +4,7 @@
 2. Nothing of Spark is loaded, or looked for, before it is asked for.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -47,16 +47,16 @@ _SPARK = {
 }
 
 
-def check(given: Mapping[str, Any]) -> None:
-    """See that every option that was given is one of the engine's.
+def check(given: Mapping[str, Any], *, anywhere: Collection[str] = ()) -> None:
+    """See that every option that was given is one of the engine's, but for those that are about neither.
 
     Raises:
         ConfigError: One is the other engine's.
     """
     if given["engine"] == "spark":
-        of_layers = _OF_LAYERS if given.get("use") else ()
+        anywhere = (*anywhere, *(_OF_LAYERS if given.get("use") else ()))
         for name, option in _ONE_MACHINE.items():
-            if _is_given(given.get(name)) and name not in of_layers:
+            if _is_given(given.get(name)) and name not in anywhere:
                 where = "on Spark without --use" if name in _OF_LAYERS else "with --engine spark"
                 hint = _INSTEAD.get(name, "Leave it out.")
                 raise ConfigError(f"{option} does nothing {where}", hint=hint)

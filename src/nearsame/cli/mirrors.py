@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from nearsame.cli import options, recipeoptions, sourceoptions, weboptions
+from nearsame.cli import engine, options, recipeoptions, sourceoptions, weboptions
 from nearsame.cli.outcome import ended
 from nearsame.cli.recipe import built
 from nearsame.errors import ConfigError
@@ -61,6 +61,7 @@ _THRESHOLDS = ("min_common", "min_agreement", "min_share", "most")
     options.spec("--json", "as_json", is_flag=True, help="Counts and mirrors as JSON.", stands="a table"),
 )
 @options.room
+@options.engine
 @options.running
 @click.pass_context
 def mirrors(ctx: click.Context, /, **given: Any) -> int:
@@ -85,13 +86,14 @@ def mirrors(ctx: click.Context, /, **given: Any) -> int:
     if given["clusters"] is None and given["cluster_column"] is None:
         settings = {name: given[name] for name in weboptions.DEDUP}
         settings["method"] = built(ctx.command, dict(given))
-    with console.watched(quiet=given["quiet"]) as progress:
+    with engine.running_on({**given, "output": None}) as place, console.watched(quiet=given["quiet"]) as progress:
         if settings:
             settings["progress"] = progress
         mirrored_sites = find(
             given["sources"],
             thresholds=thresholds,
             recipe=weboptions.recipe_of(given),
+            engine=place.get("engine"),
             **{name: given[name] for name in ("prefer", "alternatives", "url_column", "cluster_column", "clusters")},
             **settings,
         )
@@ -110,6 +112,7 @@ def mirrors(ctx: click.Context, /, **given: Any) -> int:
 
 
 def _check(ctx: click.Context, given: dict[str, Any]) -> None:
+    engine.check(given, anywhere=("up_to",))
     if given["report"] is not None:
         from nearsame.outputs.reports import require_report
 

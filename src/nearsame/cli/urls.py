@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nearsame.cli import options, recipeoptions, sourceoptions, weboptions
+from nearsame.cli import engine, options, recipeoptions, sourceoptions, weboptions
 from nearsame.cli.outcome import ended
 from nearsame.cli.recipe import built
 from nearsame.errors import ConfigError
@@ -62,6 +62,7 @@ _THRESHOLDS = ("min_support", "max_error", "noise", "min_hosts", "held_out")
     options.in_json("Counts"),
 )
 @options.room
+@options.engine
 @options.running
 @click.pass_context
 def urls(ctx: click.Context, /, **given: Any) -> int:
@@ -85,11 +86,13 @@ def urls(ctx: click.Context, /, **given: Any) -> int:
         lists.writer(path, spreadsheet=given["spreadsheet"])
     recipe = weboptions.recipe_of(given)
     rules = None if given["rules"] is None else UrlRules.load(given["rules"], recipe)
-    if given["learn"]:
-        rules = _learnt(ctx, given)
     report = console.Report(sys.stderr if path == "-" else sys.stdout)
     quiet = given["quiet"] or given["as_json"]
-    forms = find(given["sources"], recipe=recipe, rules=rules, url_column=given["url_column"])
+    with engine.running_on({**given, "output": None}) as place:
+        on = place.get("engine")
+        if given["learn"]:
+            rules = _learnt(ctx, given, on)
+        forms = find(given["sources"], recipe=recipe, rules=rules, url_column=given["url_column"], engine=on)
     _write(given, forms, rules)  # first: who reads the summary may go away
     if not quiet:
         addresses.show_urls(report, forms.stats.record(), forms.groups, forms.skipped)
@@ -104,7 +107,7 @@ def urls(ctx: click.Context, /, **given: Any) -> int:
     return ended(forms.stats.unread, forms.skipped, given)
 
 
-def _learnt(ctx: click.Context, given: dict[str, Any]) -> "UrlRules":
+def _learnt(ctx: click.Context, given: dict[str, Any], on: Any) -> "UrlRules":
     from nearsame.outputs import console
     from nearsame.web.dust import learn_urls
     from nearsame.web.learning import Learning
@@ -118,7 +121,8 @@ def _learnt(ctx: click.Context, given: dict[str, Any]) -> "UrlRules":
     with console.watched(quiet=given["quiet"]) as progress:
         if settings:
             settings["progress"] = progress
-        return learn_urls(given["sources"], recipe=weboptions.recipe_of(given), learning=learning, **places, **settings)
+        recipe = weboptions.recipe_of(given)
+        return learn_urls(given["sources"], recipe=recipe, learning=learning, engine=on, **places, **settings)
 
 
 def _write(given: dict[str, Any], forms: "Urls", rules: "UrlRules | None") -> None:
@@ -142,6 +146,7 @@ def _require_no_file(given: dict[str, Any]) -> None:
 
 
 def _check(ctx: click.Context, given: dict[str, Any]) -> None:
+    engine.check(given, anywhere=("up_to", "spreadsheet"))
     path = given["output"]
     if path == "-" and given["as_json"]:
         raise ConfigError("--json and -o -: both want standard output", hint="Leave one out.")

@@ -24,7 +24,7 @@ from nearsame.frames.types import as_type
 from nearsame.sources import Columns
 from nearsame.stages.clusters.policies import Keep
 
-__all__ = ["CARRIED", "GROUP", "STANDS", "STAY", "FrameSide", "require_one_length"]
+__all__ = ["CARRIED", "GROUP", "STANDS", "STAY", "FrameSide", "require_one_length", "spelt_out"]
 
 CARRIED = ("fp", "side", "bad", "id")  # beside a document's features, and the values that --keep goes by
 STANDS = "stands"  # where a record of an archive does, by a number
@@ -116,7 +116,7 @@ class FrameSide:
             "nearsame_fp as fp",
             f"{self.number} as side",
             f"{_is_bad(part, self.columns, by_stages=by_stages)} as bad",
-            "cast(null as string) as id" if chosen.id is None else f"{_spelt_out(part, chosen.id)} as id",
+            "cast(null as string) as id" if chosen.id is None else f"{spelt_out(part, chosen.id)} as id",
             *(f"{self._order(part, str(policy.column))} as {name}" for name, policy in self.keep.values.items()),
             *([] if self.group_by is None else [f"{self._group(part, self.group_by)} as {GROUP}"]),
             *(f"{_beside(part, name)} as {own}" for name, own in self.beside.items()),
@@ -189,10 +189,10 @@ def _fits(part: FramePart, columns: Columns, *, by_stages: bool) -> Any:
 def _beside(part: FramePart, name: str) -> str:
     """What is known besides the content, as a string; null where nothing is, and for lists and records."""
     kind = part.frame.schema[name].dataType.typeName() if name in part.chosen.beside else "void"
-    return "cast(null as string)" if kind in {"array", "void", *_NESTED} else _spelt_out(part, name)
+    return "cast(null as string)" if kind in {"array", "void", *_NESTED} else spelt_out(part, name)
 
 
-def _spelt_out(part: FramePart, name: str) -> str:
+def spelt_out(part: FramePart, name: str) -> str:
     """A value as a string; a byte that is no UTF-8 is written as one machine does, as a backslash, an x and its hex."""
     value = f"cast({quoted(name)} as string)"
     if part.frame.schema[name].dataType.typeName() not in _BYTES:

@@ -62,6 +62,12 @@ class ChosenRecords:
         """Some columns of all documents, and whether each is `kept`: of records that all differ."""
         return self._where("true").selectExpr(*columns, "coalesce(nearsame_goes, 0) = 0 as kept")
 
+    def clustered(self, clusters: Any, columns: Sequence[str]) -> Any:
+        """Some columns of all documents, and `cluster`, as rows have it: row, cluster."""
+        known = clusters.selectExpr("row as nearsame_row", "cluster as nearsame_cluster").distinct()
+        joined = self._where("true").join(known, "nearsame_row", "left")
+        return joined.selectExpr(*columns, "nearsame_cluster as cluster")
+
     @property
     def _repeats(self) -> bool:
         """Whether some rows of the frames are the same in all columns: then one of them may stay."""

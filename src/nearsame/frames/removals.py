@@ -81,6 +81,10 @@ class FrameRemovals(ABC):
             ConfigError: There is nothing of that.
         """
 
+    def clustered(self, *columns: str) -> Any:
+        """Some columns of all documents, and `cluster`: the row of the keeper; null of who resembles no other."""
+        return self._records.clustered(self.clusters.select("row", "cluster"), columns)
+
     @plainly()
     def records(self, *, stay: bool) -> Any:
         """The documents that stay or go, with all their columns."""

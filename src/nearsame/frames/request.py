@@ -120,6 +120,11 @@ class Request:
             audit = self._audited(run, audit_pairs, decision, self.method.least)
             return Pairs(run, run.state.method, ListedFrame(verbs.keep(pairs), number, decision.work), audit)
 
+    def reading(self, source: Any) -> FrameReading:
+        """The documents alone."""
+        with self._verbs(source) as verbs:
+            return self._read(verbs, source, None, Keep.parse("first", "content", None))
+
     def leaks(self, source: Any, search: Stage) -> FrameDocuments:
         """Documents, in which a stage looks for leaks."""
         with self._verbs(source) as verbs:

@@ -94,7 +94,7 @@ def learn(pages: ReadPages, recipe: CanonicalUrl, how: Learning) -> UrlRules:
         "without_url": pages.num_without_url,
         "repeated_urls": pages.num_repeated,
         "changed": pages.num_changed,
-        "unread": len(pages.skipped),
+        "unread": pages.num_unread,
         "canonical_urls": sum(map(len, hosts.values())),
         "hosts": len(hosts),
         "large_clusters": counted["clusters"],

@@ -162,7 +162,7 @@ class Mirrors(InNotebooks):
         return MirrorStats(
             read=crawl.pages.num_read,
             without_url=crawl.pages.num_without_url + crawl.num_without_host,
-            unread=len(crawl.pages.skipped),
+            unread=crawl.pages.num_unread,
             undated=0 if crawl.values is None else self.prefer.unread(crawl.values),
             pages=len(crawl.places),
             hosts=len(set(crawl.hosts)),
@@ -346,6 +346,7 @@ def _said(options: PageOptions) -> dict[str, Any]:
     return {
         "method": method.record() if isinstance(method, Recipe) else method,
         "clusters": None if clusters is None else names_given(clusters),
+        **({} if options["engine"] is None else {"engine": "spark"}),
         "options": asked_of(others),
     }
 

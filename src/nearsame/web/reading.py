@@ -16,12 +16,16 @@ import pyarrow as pa
 
 from nearsame import api
 from nearsame.arrow import Rows
+from nearsame.clock import Clock
 from nearsame.dataclass import dataclass
 from nearsame.errors import ColumnError, ConfigError, SourceError
 from nearsame.files.inputs import several
-from nearsame.flow.options import ContentOptions, MachineOptions
+from nearsame.flow.checks import chosen_spark
+from nearsame.flow.options import ContentOptions, EngineOption, MachineOptions
+from nearsame.named import NamedTuple
 from nearsame.outputs.folder import read_table
-from nearsame.recipes.arguments import checked
+from nearsame.outputs.steps import logged
+from nearsame.recipes.arguments import checked, refuse_on_spark
 from nearsame.recipes.choices import MethodName
 from nearsame.recipes.methods import Method
 from nearsame.recipes.signatures import Default, Doc, changed_options
@@ -33,7 +37,7 @@ from nearsame.sources.manifest import manifest
 from nearsame.sources.memory import Memory
 from nearsame.sources.standard_input import plain_input
 
-__all__ = ["PageOptions", "ReadPages", "read_pages", "read_urls"]
+__all__ = ["PageOptions", "ReadPages", "ReadUrls", "read_pages", "read_urls"]
 
 _URL = "url"
 ALONE = -1  # the cluster of a page that resembles no other
@@ -52,10 +56,37 @@ class ReadPages:
     num_changed: int = 0  # of these, with another content
     skipped: list[Skipped] = field(default_factory=list)
     content: Mapping[str, Any] = field(default_factory=dict)  # what made the clusters, JSON-able
+    num_unread: int = 0  # records that could not be read
 
 
-def read_urls(source: Any, url_column: str, skip: Skip) -> Iterator[pa.Array]:
-    """The URLs of text files (one a line), of lists, and of other sources' column; null where there is none.
+class ReadUrls(NamedTuple):
+    """URLs in order of reading, null where there is none; what could not be read, and how many records that are."""
+
+    urls: pa.ChunkedArray
+    skipped: list[Skipped]
+    num_unread: int
+
+
+def read_urls(source: Any, url_column: str, engine: Any = None) -> ReadUrls:
+    """The URLs of text files (one a line), of lists, and of other sources' column.
+
+    Raises:
+        ColumnError: A source has no such column.
+        ConfigError: One is named, and all sources are lists of URLs.
+    """
+    skipped = list[Skipped]()
+    if engine is not None:
+        from nearsame.frames.labelled import columns_of_all  # noqa: PLC0415  (only those who ask for it)
+
+        read = _named(engine, source, [url_column], strict=False)
+        (column,) = columns_of_all(read, [url_column]).columns
+        return ReadUrls(column.cast(pa.large_string()), _files(read), read.num_unread)
+    urls = pa.chunked_array(list(_read_urls(source, url_column, into(skipped))), pa.large_string())
+    return ReadUrls(urls, skipped, len(skipped))
+
+
+def _read_urls(source: Any, url_column: str, skip: Skip) -> Iterator[pa.Array]:
+    """The URLs of sources, batch by batch.
 
     Raises:
         ColumnError: A source has no such column.
@@ -101,8 +132,7 @@ def _columns(part: Part, url_column: str, other_columns: Sequence[str], skip: Sk
     try:
         yield from part.read(Columns(text=url_column, beside=tuple(other_columns)), skip)
     except ColumnError as error:
-        hint = error.hint.replace("--text-column", "--url-column")
-        raise ColumnError(error.message, hint=hint) from None
+        raise _about_urls(error) from None
 
 
 class ComparingOptions(ContentOptions, MachineOptions, total=False):
@@ -114,7 +144,7 @@ class ComparingOptions(ContentOptions, MachineOptions, total=False):
     ]
 
 
-class PageOptions(ComparingOptions, total=False):
+class PageOptions(ComparingOptions, EngineOption, total=False):
     """What pages are read, and what says which are near-duplicates."""
 
     url_column: Annotated[str, Doc("The column of URLs."), Default("url")]
@@ -147,6 +177,9 @@ def read_pages(source: Any, *, order_column: str | None = None, **options: Unpac
     if settings and (cluster_column is not None or clusters is not None):
         message = f"{next(iter(settings))} does nothing where clusters are given"
         raise ConfigError(message, hint="Leave it out, or the clusters.")
+    if options["engine"] is not None:
+        refuse_on_spark(clusters=clusters)
+        return _pages_on_spark(source, (url_column, cluster_column, order_column), options, settings)
     _require_pages(source)
     collected = _Collected()
     other_columns = [name for name in (cluster_column, order_column) if name is not None]
@@ -255,19 +288,32 @@ class _Collected:
         orders = beside[order_column].to_pylist() if order_column else nothing
         rows = zip(batch.column("position").to_pylist(), batch.column("text").to_pylist(), labels, orders, strict=True)
         for position, url, label, order in rows:
-            self.num_read += 1
-            if not url:
-                self.num_without_url += 1
-                continue
-            cluster = known.get((name, position), ALONE)
-            cluster = self.labels.setdefault(label, len(self.labels)) if label else cluster
-            if url in self.urls:
-                self.num_repeated += 1
-                self.num_changed += cluster == ALONE or cluster != self.clusters[self.urls[url]]
-                continue
-            self.urls[url] = len(self.urls)
-            self.clusters.append(cluster)
-            self.order.append(order)
+            self._take(url, label, order, known.get((name, position), ALONE))
+
+    def add_labelled(self, table: pa.Table, *, labelled: bool, ordered: bool) -> None:
+        """Take pages whose columns are the URL, where there are some a label of the content, and an order."""
+        self.ordered = ordered
+        columns = [column.to_pylist() for column in table.columns]
+        nothing = [None] * len(table)
+        labels = columns[1] if labelled else nothing
+        orders = columns[-1] if ordered else nothing
+        for url, label, order in zip(columns[0], labels, orders, strict=True):
+            self._take(url, label, order)
+
+    def _take(self, url: str | None, label: Any, order: str | None, cluster: int = ALONE) -> None:
+        """Take a page if its URL is new; its content is a cluster, or what its label says."""
+        self.num_read += 1
+        if not url:
+            self.num_without_url += 1
+            return
+        cluster = self.labels.setdefault(label, len(self.labels)) if label not in (None, "") else cluster
+        if url in self.urls:
+            self.num_repeated += 1
+            self.num_changed += cluster == ALONE or cluster != self.clusters[self.urls[url]]
+            return
+        self.urls[url] = len(self.urls)
+        self.clusters.append(cluster)
+        self.order.append(order)
 
     def require_values(self, cluster_column: str | None, order_column: str | None) -> None:
         """Refuse columns that no record has a value in: JSON lines do not tell which columns there are."""
@@ -275,8 +321,8 @@ class _Collected:
             if name is not None and self.urls and not values:
                 raise ColumnError(f"no record has a value in column {name!r}", hint="Name a column of the source.")
 
-    def pages(self, content: Mapping[str, Any]) -> ReadPages:
-        """The pages of all batches; `content` says what made their clusters."""
+    def pages(self, content: Mapping[str, Any], num_unread: int | None = None) -> ReadPages:
+        """The pages of all batches; `content` says what made their clusters; unread: by default all that is skipped."""
         return ReadPages(
             list(self.urls),
             np.array(self.clusters, np.int64),
@@ -287,7 +333,54 @@ class _Collected:
             self.num_changed,
             self.skipped,
             content,
+            len(self.skipped) if num_unread is None else num_unread,
         )
+
+
+def _named(engine: Any, source: Any, names: Sequence[str], *, strict: bool) -> Any:
+    """What Spark reads of a source that has columns of these names, the first one that of URLs."""
+    from nearsame.frames.labelled import named  # noqa: PLC0415  (only those who ask for it)
+
+    clock = Clock(logged(None))
+    try:
+        return named(chosen_spark({"engine": engine}), source, names, clock, strict=strict)
+    except ColumnError as error:
+        raise _about_urls(error) from None
+
+
+def _pages_on_spark(
+    source: Any, names: tuple[str, str | None, str | None], options: PageOptions, settings: Mapping[str, Any]
+) -> ReadPages:
+    """Pages that Spark reads and compares, by their URLs: a frame has no order."""
+    from nearsame.frames.labelled import clustered, columns_of_all  # noqa: PLC0415  (only those who ask for it)
+
+    (_, label, order), collected = names, _Collected()
+    wanted = [name for name in names if name is not None]
+    read = _named(options["engine"], source, wanted, strict=options["strict"])
+    if label is not None:
+        table = columns_of_all(read, wanted)
+        content: dict[str, Any] = {"column": label}
+    else:
+        found = api.dedup(source, engine=options["engine"], **settings)
+        try:
+            table, read, stats = clustered(found, wanted), found.run.read, found.stats
+        finally:
+            found.release()
+        content = {"recipe": stats.recipe, "removed": stats.removed}
+    collected.add_labelled(table, labelled=True, ordered=order is not None)
+    collected.require_values(label, order)
+    collected.skipped = _files(read)
+    return collected.pages(content, read.num_unread)
+
+
+def _files(read: Any) -> list[Skipped]:
+    """The files of which Spark could not read all."""
+    return [Skipped(name, None, None, why) for name, _, why in read.unread]
+
+
+def _about_urls(error: ColumnError) -> ColumnError:
+    """An error about the column of URLs, which was read as that of texts."""
+    return ColumnError(error.message, hint=error.hint.replace("--text-column", "--url-column"))
 
 
 def _require(name: str, columns: set[str], wanted: Sequence[str | None]) -> None:

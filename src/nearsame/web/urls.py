@@ -24,7 +24,7 @@ from nearsame.recipes.arguments import checked
 from nearsame.recipes.choices import Degree
 from nearsame.recipes.urls import RULES, CanonicalUrl
 from nearsame.shares import counted
-from nearsame.sources.base import Skipped, into
+from nearsame.sources.base import Skipped
 from nearsame.stages.keys.surt import surt
 from nearsame.stages.keys.urls import Canonical
 from nearsame.web.reading import read_urls
@@ -95,6 +95,7 @@ class Urls(InNotebooks):
     learnt: UrlRules | None
     _read: pa.ChunkedArray
     _skipped: Sequence[Skipped]
+    _num_unread: int
     _inputs: Inputs
 
     def __repr__(self) -> str:
@@ -133,9 +134,9 @@ class Urls(InNotebooks):
         """How many URLs were read, how many canonical ones and groups they make, and what each rule changed."""
         changed = Counter(rule for _, rules, _ in self._forms.values() for rule in rules)
         return UrlStats(
-            read=len(self._read) + len(self._skipped),
+            read=len(self._read) + self._num_unread,
             without_url=self._read.null_count,
-            unread=len(self._skipped),
+            unread=self._num_unread,
             invalid=sum(not valid for _, _, valid in self._forms.values()),
             distinct=len(self._forms),
             canonical=len({form for form, _, _ in self._forms.values()}),
@@ -217,7 +218,12 @@ def _through(transform: Canonical, learnt: UrlRules | None, url: str) -> str:
 
 @checked
 def urls(
-    source: Any, *, recipe: CanonicalUrl | None = None, rules: UrlRules | None = None, url_column: str = "url"
+    source: Any,
+    *,
+    recipe: CanonicalUrl | None = None,
+    rules: UrlRules | None = None,
+    url_column: str = "url",
+    engine: Any = None,
 ) -> Urls:
     """Bring URLs to their canonical forms.
 
@@ -227,6 +233,7 @@ def urls(
         recipe: Which differences do not count; by default that of `rules`, else `CanonicalUrl()`.
         rules: Learnt rules, applied besides those of the recipe.
         url_column: The column of URLs.
+        engine: `Spark(session)` reads the source on Spark; its URLs come to the driver, in the order of their letters.
 
     Raises:
         ConfigError: The rules are about canonical URLs of another recipe.
@@ -240,6 +247,5 @@ def urls(
     if recipe is not None and rules is not None and recipe.record() != rules.recipe.record():
         raise ConfigError("recipe and rules.recipe differ", hint="Leave recipe out, or learn the rules with it.")
     made = recipe or (rules.recipe if rules is not None else CanonicalUrl())
-    inputs, skipped = Inputs.of(source), list[Skipped]()
-    read = pa.chunked_array(list(read_urls(source, url_column, into(skipped))), pa.large_string())
-    return Urls(made, rules, read, skipped, inputs)
+    inputs = Inputs.of(source)
+    return Urls(made, rules, *read_urls(source, url_column, engine), inputs)

@@ -19,7 +19,7 @@ from nearsame.engines.spark.confs import by_default, setting, told_to_jobs
 from nearsame.engines.spark.failures import STEADY
 from nearsame.errors import SourceError
 
-__all__ = ["Fetching", "computed_once"]
+__all__ = ["Fetching", "at_once", "computed_once"]
 
 _OF_MEMORY, _OF_RESULTS = 10, 2  # parts of Java's memory, and of the largest result of a job
 _LINE_BYTES = 64  # of Java's memory, a row: fifteen times what of it comes back to stay
@@ -60,25 +60,25 @@ class Fetching:
         """
         from pyspark.sql.functions import expr
 
-        session, at_once = frame.sparkSession, _at_once(frame.sparkSession)
+        session, most_at_once = frame.sparkSession, at_once(frame.sparkSession)
         with setting(session, _PLANNED):
             sized = frame.selectExpr("spark_partition_id() as part", f"{size} as size")
             sized = sized.groupBy("part").agg(expr("sum(size) as size"), expr("count(1) as number"))
             plan, _ = (each._jdf.queryExecution().executedPlan() for each in (frame, sized))  # noqa: SLF001  (no public word for a plan)
         if plan.getClass().getSimpleName() == _SHUFFLED:
             return None
-        with by_default(session, _READ_AT_ONCE, str(int(at_once) // _UNPACKED)):
+        with by_default(session, _READ_AT_ONCE, str(int(most_at_once) // _UNPACKED)):
             known = sized.collect()
             if sum(part.size for part in known) > most:
                 return None
             rows = frame._jdf.toArrowBatchRdd().toJavaRDD()  # noqa: SLF001  (what `toArrow` is made of)
             sizes = [0.0] * int(rows.getNumPartitions())
         number = sum(part.number for part in known)
-        if number * _LINE_BYTES > at_once or any(part.part >= len(sizes) for part in known):
+        if number * _LINE_BYTES > most_at_once or any(part.part >= len(sizes) for part in known):
             return None
         for part in known:
             sizes[part.part] = float(part.size)
-        jobs = _together(sizes, at_once)
+        jobs = _together(sizes, most_at_once)
         return None if jobs is None else cls(frame, rows, jobs, number)
 
     def batches(self) -> Iterator[pa.RecordBatch]:
@@ -119,7 +119,7 @@ def computed_once(frame: Any, *, wanted: bool) -> Iterator[Any]:
             held.unpersist()
 
 
-def _at_once(session: Any) -> float:
+def at_once(session: Any) -> float:
     """The bytes that one job may bring."""
     context = session.sparkContext
     result = int(context._jsc.sc().conf().getSizeAsBytes(_LARGEST, _USUAL))  # noqa: SLF001  (`conf.get` knows no sizes)

@@ -28,7 +28,7 @@ _START = "SparkSession.builder.master(...).getOrCreate()"
 @checked
 @dataclass(frozen=True)
 class Spark:
-    """Spark as the engine of `dedup`, `pairs` and `leaks`.
+    """Spark as the engine of `dedup`, `pairs`, `leaks`, `mirrors`, `learn_urls` and `urls`.
 
     Args:
         session: A SparkSession. If None, the active one, else a new one on all cores of this machine.

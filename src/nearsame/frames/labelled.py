@@ -1,0 +1,87 @@
+"""What is known of pages by URL, for questions that one machine answers: columns of all documents, on the driver.
+
+1. Whose content is one, the cluster says: by a run that has just ended, and whose rows are read once more and checked
+   (records.py), or by a column.
+2. A frame has no order: rows come by their columns, the first one first, so that one source has one answer.
+3. What is asked takes many times as much on the driver as it does in Arrow, so its size is known before it comes.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from nearsame.engines.spark.failures import plainly
+from nearsame.engines.spark.fetching import at_once
+from nearsame.engines.spark.metering import described
+from nearsame.errors import ColumnError, ConfigError
+from nearsame.frames.documents import spelt_out
+from nearsame.frames.request import Request
+from nearsame.frames.runs import FrameReading
+from nearsame.machine import free_memory
+from nearsame.recipes.methods import Digest
+from nearsame.sources import Columns
+
+__all__ = ["clustered", "columns_of_all", "named"]
+
+_TIMES = 16  # as much as the table takes what is made of it: 1,290 bytes a page for URLs of 68
+
+
+def named(engine: Any, source: Any, names: Sequence[str], clock: Any, *, strict: bool) -> FrameReading:
+    """A source that has columns of these names, the first one that of URLs.
+
+    Raises:
+        ColumnError: It has not.
+    """
+    columns = Columns(text=names[0], beside=tuple(names[1:]))
+    read = Request(engine, Digest(), columns, clock, strict).reading(source)
+    _spelt(read, names)
+    return read
+
+
+def columns_of_all(read: FrameReading, names: Sequence[str]) -> pa.Table:
+    """Columns of all documents, as texts.
+
+    Raises:
+        ConfigError: All of it is too large for the driver.
+    """
+    try:
+        return _fetched(read, read.sides[-1].frame.selectExpr(*_spelt(read, names)))
+    finally:
+        read.verbs.release()
+
+
+def clustered(found: Any, names: Sequence[str]) -> pa.Table:
+    """The same of a `dedup`; behind the first a number that near-duplicates share, or null.
+
+    Raises:
+        ConfigError: All of it is too large for the driver.
+    """
+    first, *others = _spelt(found.run.read, names)
+    frame = found._removals.clustered(first, *others)  # noqa: SLF001  (a frame of all that was judged)
+    return _fetched(found.run.read, frame.select(frame.columns[0], frame.columns[-1], *frame.columns[1:-1]))
+
+
+def _spelt(read: FrameReading, names: Sequence[str]) -> list[str]:
+    """Columns as texts, called by their numbers: names may differ in capitals alone, or be `cluster`."""
+    part = read.sides[-1].parts[0]  # of all the same columns
+    for name in names:
+        if name not in part.frame.columns:
+            raise ColumnError(f"{part.name} has no column {name!r}", hint="Name a column of the source.")
+    return [f"{spelt_out(part, name)} as column{number}" for number, name in enumerate(names)]
+
+
+def _fetched(read: FrameReading, frame: Any) -> pa.Table:
+    """A frame, sorted, on the driver: in as many jobs as Java's memory, and its largest result, ask for."""
+    names = frame.columns
+    sizes = " + ".join(["64L", *(f"coalesce(octet_length(cast({name} as string)), 0)" for name in names)])
+    with plainly(), described(read.verbs.session, "pages"):
+        held, (size, number) = read.verbs.told(frame, f"coalesce(sum({sizes}), 0)", "count(1)")
+        if size > (most := free_memory() / 2 / _TIMES):
+            message = f"{number:,} pages come to the driver, where they take about {size * _TIMES / 1e9:,.1f} GB"
+            hint = f"Give it more memory (of what is free they may take {most * _TIMES / 1e9:,.1f} GB), or fewer pages."
+            raise ConfigError(message, hint=hint)
+        jobs = 1 + int(size / at_once(read.verbs.session))
+        share = f"pmod(xxhash64({', '.join(names)}), {jobs})"
+        table = pa.concat_tables([held.filter(f"{share} = {job}").toArrow() for job in range(jobs)])
+    return table.sort_by([(name, "ascending") for name in names])
