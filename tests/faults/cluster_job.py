@@ -26,9 +26,11 @@ from nearsame.flow import pipeline
 from nearsame.recipes.methods import Method
 from tests.frames import test_archive_layers as archives
 from tests.frames import test_layers as layers
+from tests.frames.test_labelled import ordered
 from tests.frames.test_pages import crawl as pages
 from tests.parity import corpora
 from tests.parity.answers import deduplicated, listed, on_spark
+from tests.web.test_mirrors import WEB
 
 CONF = {
     "spark.driver.bindAddress": "127.0.0.1",
@@ -119,35 +121,98 @@ def harm(session: Any) -> dict[str, int]:
 
 def answered(asked: str, ask: Any, folder: Path) -> Any:
     """What is asked of either engine; files of its own lie in the folder."""
-    source = corpora.mixed(5, families=5, hot=8, links=8)
-    settings: dict[str, Any] = {"method": ns.Jaccard(threshold=0.6, shingle_size=2)}
-    match asked:
-        case "archives":
-            found = _run(ask, archives.crawl(folder / "crawl", 1, 40), use=layers.EVERY, **settings)
-            return _as_bag(archives.answer(found))
-        case "pages":
-            settings |= {"url_column": "where", "html_column": "html", "use": "url,canonical,digest,text"}
-            found = _run(ask, pages(), **settings)
-            return _as_bag(layers.answer(found, table=isinstance(found.removals, pa.Table)))
-        case "work directory":
-            found = _run(ask, in_files(source, folder / "files"), workdir=str(folder / "work"), **settings)
-            return _as_bag(layers.answer(found, table=isinstance(found.removals, pa.Table)))
-        case "written":
-            found = _run(ask, in_files(source, folder / "files"), **settings)
-            BEGUN.set()
-            found.write(str(folder / "clean"))
-            kept, removed = (pq.read_table(next((folder / "clean").glob(f"{name}*"))) for name in ("kept", "removed"))
-            lines = kept.to_pylist(), removed.select(["id", "witness_id", "similarity"]).to_pylist()
-            return _as_bag((lines, {"removed": found.stats.removed}))
-        case "pairs":
-            return listed(ask, source, **settings)
-        case "layers":
-            settings |= {"use": "digest,text", "ties": "content"}
-        case "against":
-            settings |= {"against": source.slice(20, 15), "ties": "content"}
-        case _:
-            settings |= {"order_column": "number"}
-    return deduplicated(ask, source, **settings)
+    if asked in _OTHERS:
+        return _as_bag(_OTHERS[asked](ask, folder))
+    settings = {**_SETTINGS, **_ASKED.get(asked, {"order_column": "number"})}
+    return (listed if asked == "pairs" else deduplicated)(ask, _SOURCE, **settings)
+
+
+_SOURCE = corpora.mixed(5, families=5, hot=8, links=8)
+_SETTINGS: dict[str, Any] = {"method": ns.Jaccard(threshold=0.6, shingle_size=2)}
+_ASKED: dict[str, dict[str, Any]] = {
+    "pairs": {},
+    "layers": {"use": "digest,text", "ties": "content"},
+    "against": {"against": _SOURCE.slice(20, 15), "ties": "content"},
+    "decisions": {
+        "order_column": "number",
+        "decisions": [
+            {"id1": f"d{at}", "id2": f"d{at + step}", "label": "no" if at % 2 else "yes"}
+            for at in range(0, 30, 3)
+            for step in (1, 5)
+        ],
+    },
+}
+
+
+def of_archives(ask: Any, folder: Path) -> Any:
+    """Layers of archives."""
+    return archives.answer(_run(ask, archives.crawl(folder / "crawl", 1, 40), use=layers.EVERY, **_SETTINGS))
+
+
+def of_pages(ask: Any, _: Path) -> Any:
+    """Layers of pages in a column."""
+    settings = {**_SETTINGS, "url_column": "where", "html_column": "html", "use": "url,canonical,digest,text"}
+    return _told(_run(ask, pages(), **settings))
+
+
+def of_a_work_directory(ask: Any, folder: Path) -> Any:
+    """A run that keeps its steps."""
+    return _told(_run(ask, in_files(_SOURCE, folder / "files"), workdir=str(folder / "work"), **_SETTINGS))
+
+
+def written(ask: Any, folder: Path) -> Any:
+    """What is written."""
+    found = _run(ask, in_files(_SOURCE, folder / "files"), **_SETTINGS)
+    BEGUN.set()
+    found.write(str(folder / "clean"))
+    kept, removed = (pq.read_table(next((folder / "clean").glob(f"{name}*"))) for name in ("kept", "removed"))
+    lines = kept.to_pylist(), removed.select(["id", "witness_id", "similarity"]).to_pylist()
+    return lines, {"removed": found.stats.removed}
+
+
+def remembered(ask: Any, folder: Path) -> Any:
+    """Later documents beside features of earlier ones, where the engine keeps such."""
+    found = _run(ask, _SOURCE.slice(0, 40), **_SETTINGS)
+    if isinstance(found.removals, pa.Table):
+        against = found.kept()
+    else:
+        against = str(folder / "before")
+        found.write(against, features=True)
+    BEGUN.set()
+    documents, given = ask(_SOURCE.slice(40), ties="content", keep="longest", **_SETTINGS)
+    return _told(ns.dedup(documents, **given, against=against))
+
+
+def leaks(ask: Any, _: Path) -> Any:
+    """Some of the texts, as items of a benchmark."""
+    items = [{"id": str(at), "item": text} for at, text in enumerate(_SOURCE["text"].to_pylist()[::9])]
+    documents, given = ask(_SOURCE)
+    found = ns.leaks(documents, {"quiz": items}, **given)
+    spans = [{**line, "source": None, "row": None} for line in found.spans.to_pylist()]
+    return (found.items.to_pylist(), spans), {"leaked": found.stats.leaked}
+
+
+def mirrored(ask: Any, _: Path) -> Any:
+    """Mirrors, and where URLs lead."""
+    crawl = ordered(WEB)
+    documents, given = ask(crawl.append_column("number", pa.array(range(len(crawl)))))
+    found = ns.mirrors(documents, **given)
+    return (found.table.to_pylist(), found.map.to_pylist()), found.stats.record()
+
+
+_OTHERS = {
+    "archives": of_archives,
+    "pages": of_pages,
+    "work directory": of_a_work_directory,
+    "written": written,
+    "remembered": remembered,
+    "leaks": leaks,
+    "mirrors": mirrored,
+}
+
+
+def _told(found: Any) -> Any:
+    return layers.answer(found, table=isinstance(found.removals, pa.Table))
 
 
 def _run(ask: Any, source: Any, **settings: Any) -> Any:
@@ -177,7 +242,7 @@ def main(task: dict[str, Any]) -> None:
     if "fault" in task:
         plant(task["fault"])
     folder = Path(task["folder"])
-    if task["asked"] != "written":
+    if task["asked"] not in ("written", "remembered"):
         BEGUN.set()
     if "stages" in task:
         threading.Thread(target=watch, args=(session, task["stages"], folder / "reached"), daemon=True).start()

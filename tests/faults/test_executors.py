@@ -93,6 +93,10 @@ def job(workers, tmp_path):
             for asked in ("pairs", "layers", "against", "past the table", "pages", "archives", "work directory")
             for stages in (5, 25)
         ),
+        *(
+            pytest.param(asked, stages, ADAPTED, marks=pytest.mark.long, id=f"{asked}, {stages}")
+            for asked, stages in (("remembered", 3), ("remembered", 15), ("decisions", 9), ("leaks", 0), ("mirrors", 9))
+        ),
         *(pytest.param("written", stages, {}, marks=pytest.mark.long, id=f"written, {stages}") for stages in (0, 1)),
     ],
 )
