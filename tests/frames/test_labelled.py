@@ -114,6 +114,10 @@ def test_what_is_missing_is_said_before_anything_is_compared(spark, tmp_path, mo
             ns.mirrors(str(place), prefer="fastest:MS", engine=engine)
         with pytest.raises(ns.ColumnError, match="no column 'link'"):
             ns.urls(str(place), url_column="link", engine=engine)
+    listed = tmp_path / "urls.txt.gz"
+    for law, said in ((ns.urls, "which one machine reads"), (ns.mirrors, "the pages behind them are not known")):
+        with pytest.raises(ns.ConfigError, match=f"is a list of URLs.*{said}"):
+            law(str(listed), engine=engine)
     monkeypatch.setattr(labelled, "free_memory", lambda: 100_000)
     with pytest.raises(ns.ConfigError, match=r"206 pages come to the driver, where they take about"):
         ns.mirrors(str(place), engine=engine)

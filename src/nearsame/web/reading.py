@@ -78,6 +78,8 @@ def read_urls(source: Any, url_column: str, engine: Any = None) -> ReadUrls:
     if engine is not None:
         from nearsame.frames.labelled import columns_of_all  # noqa: PLC0415  (only those who ask for it)
 
+        for one_source in _lists(source):
+            raise ConfigError(f"{one_source} is a list of URLs, which one machine reads", hint="Leave the engine out.")
         read = _named(engine, source, [url_column], strict=False)
         (column,) = columns_of_all(read, [url_column]).columns
         return ReadUrls(column.cast(pa.large_string()), _files(read), read.num_unread)
@@ -177,10 +179,10 @@ def read_pages(source: Any, *, order_column: str | None = None, **options: Unpac
     if settings and (cluster_column is not None or clusters is not None):
         message = f"{next(iter(settings))} does nothing where clusters are given"
         raise ConfigError(message, hint="Leave it out, or the clusters.")
+    _require_pages(source)
     if options["engine"] is not None:
         refuse_on_spark(clusters=clusters)
         return _pages_on_spark(source, (url_column, cluster_column, order_column), options, settings)
-    _require_pages(source)
     collected = _Collected()
     other_columns = [name for name in (cluster_column, order_column) if name is not None]
     known: Mapping[tuple[str, int], int] = {}
@@ -205,10 +207,15 @@ def read_pages(source: Any, *, order_column: str | None = None, **options: Unpac
 
 def _require_pages(source: Any) -> None:
     """Refuse lists of URLs: they say nothing of content."""
-    for one_source in several(source):
-        if isinstance(one_source, str | Path) and holds_lines(str(one_source)):
-            message = f"{one_source} is a list of URLs: the pages behind them are not known"
-            raise ConfigError(message, hint="Give pages with a column of URLs: JSON lines, Parquet, CSV, WARC.")
+    for one_source in _lists(source):
+        message = f"{one_source} is a list of URLs: the pages behind them are not known"
+        raise ConfigError(message, hint="Give pages with a column of URLs: JSON lines, Parquet, CSV, WARC.")
+
+
+def _lists(source: Any) -> Iterator[str]:
+    """The sources that are lists of URLs, by their names."""
+    names = (str(one) for one in several(source) if isinstance(one, str | Path))
+    return (name for name in names if holds_lines(name))
 
 
 def _stored(folder: Path, parts: Sequence[Part]) -> dict[tuple[str, int], int]:
