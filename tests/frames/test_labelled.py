@@ -119,8 +119,10 @@ def test_what_is_missing_is_said_before_anything_is_compared(spark, tmp_path, mo
         with pytest.raises(ns.ConfigError, match=f"is a list of URLs.*{said}"):
             law(str(listed), engine=engine)
     monkeypatch.setattr(labelled, "free_memory", lambda: 100_000)
-    with pytest.raises(ns.ConfigError, match=r"206 pages come to the driver, where they take about"):
-        ns.mirrors(str(place), engine=engine)
+    monkeypatch.setattr("nearsame.api.dedup", None)
+    for asked in ({}, {"cluster_column": "text"}):
+        with pytest.raises(ns.ConfigError, match=r"206 pages come to the driver, where they take about"):
+            ns.mirrors(str(place), engine=engine, **asked)
 
 
 def test_pages_of_archives(engine, tmp_path):

@@ -14,6 +14,7 @@ Compression = Literal["gzip", "zstd", "bz2", "xz", "lz4"]  # the last one of arc
 
 COMPRESSIONS: dict[str, Compression] = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2", ".xz": "xz"}
 MAGIC: dict[Compression, bytes] = {"gzip": b"\x1f\x8b", "zstd": b"\x28\xb5\x2f\xfd", "bz2": b"BZh", "xz": b"\xfd7zXZ\0"}
+MOST_END = 11  # bytes at the end of bz2: a mark, a sum of 32 bits, and up to seven bits behind these
 MOST_MAGIC = 10  # bytes that tell a compression from a text: of bz2 more than its three letters
 _SKIPPABLE = b"\x2a\x4d\x18"  # a frame of zstd without data; the byte before it varies
 _BLOCK, _NO_BLOCK = b"1AY&SY", b"\x17\x72\x45\x38\x50\x90"  # what follows the level of bz2
@@ -36,6 +37,17 @@ def recognised(head: bytes) -> Compression | None:
         ('gzip', None)
     """
     return next((name for name, begins in _BEGINS.items() if head.startswith(begins)), None)
+
+
+def ends_as(last: bytes, compression: Compression) -> bool:
+    """Whether the last MOST_END bytes of a file can be its compression's, as far as their bits say: bz2 tells its end.
+
+    >>> ends_as(bz2.compress(b"a")[-MOST_END:], "bz2"), ends_as(bz2.compress(b"a")[-MOST_END - 1 : -1], "bz2")
+    (True, False)
+    """
+    bits = int.from_bytes(last)
+    mark = int.from_bytes(_NO_BLOCK)
+    return compression != "bz2" or any(bits >> (32 + pad) & (1 << 48) - 1 == mark for pad in range(8))
 
 
 def begins_as(head: bytes, compression: Compression) -> bool:

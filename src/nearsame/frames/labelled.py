@@ -22,9 +22,11 @@ from nearsame.machine import free_memory
 from nearsame.recipes.methods import Digest
 from nearsame.sources import Columns
 
-__all__ = ["clustered", "columns_of_all", "named"]
+__all__ = ["clustered", "columns_of_all", "named", "require_room"]
 
+_ROW_BYTES = 12  # beside the letters of its columns
 _TIMES = 16  # as much as the table takes what is made of it: 1,290 bytes a page for URLs of 68
+_LINE_BYTES = 64  # of Java's memory, a row
 
 
 def named(engine: Any, source: Any, names: Sequence[str], clock: Any, *, strict: bool) -> FrameReading:
@@ -71,17 +73,39 @@ def _spelt(read: FrameReading, names: Sequence[str]) -> list[str]:
     return [f"{spelt_out(part, name)} as column{number}" for number, name in enumerate(names)]
 
 
+def require_room(read: FrameReading, names: Sequence[str]) -> None:
+    """See that the driver has room for columns of all documents; of archives that is seen when they come.
+
+    Raises:
+        ConfigError: It has not.
+    """
+    if read.of_archives:
+        return
+    frame = read.sides[-1].frame.selectExpr(*_spelt(read, names))
+    with plainly(), described(read.verbs.session, "pages"):
+        _require_fitting(*frame.selectExpr(*_sizes(frame)).first())
+
+
 def _fetched(read: FrameReading, frame: Any) -> pa.Table:
     """A frame, sorted, on the driver: in as many jobs as Java's memory, and its largest result, ask for."""
     names = frame.columns
-    sizes = " + ".join(["64L", *(f"coalesce(octet_length(cast({name} as string)), 0)" for name in names)])
     with plainly(), described(read.verbs.session, "pages"):
-        held, (size, number) = read.verbs.told(frame, f"coalesce(sum({sizes}), 0)", "count(1)")
-        if size > (most := free_memory() / 2 / _TIMES):
-            message = f"{number:,} pages come to the driver, where they take about {size * _TIMES / 1e9:,.1f} GB"
-            hint = f"Give it more memory (of what is free they may take {most * _TIMES / 1e9:,.1f} GB), or fewer pages."
-            raise ConfigError(message, hint=hint)
-        jobs = 1 + int(size / at_once(read.verbs.session))
+        held, (size, number) = read.verbs.told(frame, *_sizes(frame))
+        _require_fitting(size, number)
+        jobs = 1 + int((size + number * _LINE_BYTES) / at_once(read.verbs.session))
         share = f"pmod(xxhash64({', '.join(names)}), {jobs})"
         table = pa.concat_tables([held.filter(f"{share} = {job}").toArrow() for job in range(jobs)])
     return table.sort_by([(name, "ascending") for name in names])
+
+
+def _sizes(frame: Any) -> tuple[str, str]:
+    """The bytes of all rows, in SQL, and how many these are."""
+    bytes_of = (f"coalesce(octet_length(cast({name} as string)), 0)" for name in frame.columns)
+    return f"coalesce(sum({' + '.join(bytes_of)} + {_ROW_BYTES}L), 0)", "count(1)"
+
+
+def _require_fitting(size: int, number: int) -> None:
+    if size > (most := free_memory() / 2 / _TIMES):
+        message = f"{number:,} pages come to the driver, where they take about {size * _TIMES / 1e9:,.1f} GB"
+        hint = f"Give it more memory (of what is free they may take {most * _TIMES / 1e9:,.1f} GB), or fewer pages."
+        raise ConfigError(message, hint=hint)

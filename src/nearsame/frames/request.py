@@ -282,14 +282,16 @@ class Request:
     def _parts(self, session: Any, source: Any, keep: Keep, number: int) -> list[FramePart]:
         """The frames that a side is made of."""
         sources = [*frames_of(session, source, strict=self.strict)]
-        try:
-            with plainly():
-                return self._looked_at(session, sources, keep, number, Torn())
-        except SourceError as error:
-            torn = Torn() if self.strict else Torn.after(session, sources, error)
-            if not torn.files:
-                raise
-        return self._looked_at(session, sources, keep, number, torn)
+        torn = Torn.at_a_glance(session, sources, strict=self.strict)
+        while True:
+            try:
+                with plainly():
+                    return self._looked_at(session, sources, keep, number, torn)
+            except SourceError as error:
+                more = torn.and_after(session, sources, error, strict=self.strict)
+                if more is torn:
+                    raise
+                torn = more
 
     def _looked_at(self, session: Any, sources: list[Any], keep: Keep, number: int, torn: Torn) -> list[FramePart]:
         """The frames of some sources, of `torn` files what stands before the break."""

@@ -10,6 +10,7 @@ import io
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import PurePosixPath
 from typing import Any
@@ -17,7 +18,7 @@ from typing import Any
 import pyarrow as pa
 
 from nearsame.dataclass import dataclass
-from nearsame.engines.spark.failures import is_of_a_file
+from nearsame.engines.spark.failures import unread_file
 from nearsame.engines.spark.forms import DELIMITERS
 from nearsame.engines.spark.json_lines import LINE
 from nearsame.engines.spark.mapping import ddl, quoted
@@ -45,7 +46,7 @@ class _TornFile(NamedTuple):
 
     Attributes:
         file: where it is.
-        why: what its reader says.
+        why: what its reader says; nothing where it finds it whole.
         head: of CSV its header, if it has got as far.
     """
 
@@ -67,21 +68,38 @@ class _TornFile(NamedTuple):
 
 @dataclass(frozen=True)
 class Torn:
-    """The files of some sources that break off."""
+    """The files of some sources that break off, and those that only Spark cannot read.
+
+    Attributes:
+        files: these.
+        num_asked: how many packed files were looked at, once Spark could not read one.
+    """
 
     files: tuple[_TornFile, ...] = ()
+    num_asked: int = 0
 
     @classmethod
-    def after(cls, session: Any, sources: Sequence[Any], error: SourceError) -> "Torn":
-        """Those of sources that Spark could not read; none where the error is about something else."""
-        packed = packed_files(session, sources) if is_of_a_file(error) else []
-        if not packed:
-            return cls()
-        kinds = {_path(file): file.kind for file in packed}
-        frame = whole_files(session, [file.address for file in packed])
-        rows = {row.file: row for row in Verbs.map_batches(frame, partial(_torn, kinds), ddl(_FOUND)).collect()}
-        found = ((file, rows[_path(file)]) for file in packed if _path(file) in rows)
-        return cls(tuple(_TornFile(file, row.why, row.head) for file, row in found))
+    def at_a_glance(cls, session: Any, sources: Sequence[Any], *, strict: bool) -> "Torn":
+        """Those whose ends say so: Spark would not miss what they lack.
+
+        Raises:
+            SourceError: With `strict`, there is one.
+        """
+        packed = packed_files(session, sources, breaking=True)
+        return cls(tuple(torn for torn in _looked_at(session, packed, strict=strict) if torn.why))
+
+    def and_after(self, session: Any, sources: Sequence[Any], error: SourceError, *, strict: bool) -> "Torn":
+        """These, and those of sources that Spark could not read; the same where the error is about something else.
+
+        Raises:
+            SourceError: With `strict`, one breaks off.
+        """
+        unread, known = unread_file(error), {torn.file for torn in self.files}
+        packed = [file for file in packed_files(session, sources) if file not in known] if unread else []
+        named = {_path(file) for file in packed} & {_plain(str(unread))}  # whatever our reader says of it
+        asked = packed if self.num_asked == 0 else [file for file in packed if _path(file) in named]
+        found = [torn for torn in _looked_at(session, asked, strict=strict) if torn.why or torn.path in named]
+        return replace(self, files=(*self.files, *found), num_asked=len(asked)) if found else self
 
     def salvaged(self, session: Any, text: str | None) -> Salvaged:
         """What stands before the breaks; `text` is the key of texts in JSON."""
@@ -93,6 +111,21 @@ class Torn:
         said = (item for torn in self.files for item in torn.said.items())
         texts = frozenset(key for key, value in said if not are_whole({value, "0"}))
         return Salvaged(reasons, texts, tuple(form.read(session, some, text) for form, some in alike.items()))
+
+
+def _looked_at(session: Any, packed: Sequence[PackedFile], *, strict: bool) -> list[_TornFile]:
+    """What our reader says of files; with `strict` an error of the first one that breaks off."""
+    if not packed:
+        return []
+    kinds = {_path(file): file.kind for file in packed}
+    frame = whole_files(session, [file.address for file in packed])
+    rows = {row.file: row for row in Verbs.map_batches(frame, partial(_read, kinds), ddl(_FOUND)).collect()}
+    there = ((file, rows.get(_path(file))) for file in packed)  # Spark passes over those that are empty
+    found = [_TornFile(file, row.why, row.head) for file, row in there if row is not None]
+    first = next((torn for torn in found if torn.why), None)
+    if strict and first is not None:
+        raise SourceError(f"{first.path} cannot be read: {first.why}", hint="Repair the file, or leave it out.")
+    return found
 
 
 class _Alike(NamedTuple):
@@ -119,18 +152,23 @@ class _Alike(NamedTuple):
 
 
 def _path(file: PackedFile) -> str:
-    return re.sub("^file:/+", "/", file.address)
+    """The path of a file, as tasks have it."""
+    return _plain(file.address)
 
 
-def _torn(kinds: Mapping[str, str], batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """The files that break off."""
+def _plain(address: str) -> str:
+    return re.sub("^file:/+", "/", address)
+
+
+def _read(kinds: Mapping[str, str], batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """What is found of files: of CSV the header, and why they break off, if they do."""
     for name, _, path in at_hand(batches):
-        head = None
+        head, reason = None, ""
         for records, why in _records(path, name, kinds[name]):
             if head is None and records and kinds[name] in DELIMITERS:
                 head = records[0]
-            if why:
-                yield pa.RecordBatch.from_pylist([{"file": name, "why": why, "head": head}], schema=_FOUND)
+            reason = why or reason
+        yield pa.RecordBatch.from_pylist([{"file": name, "why": reason, "head": head}], schema=_FOUND)
 
 
 @dataclass(frozen=True)

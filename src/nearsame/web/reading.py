@@ -359,18 +359,19 @@ def _pages_on_spark(
     source: Any, names: tuple[str, str | None, str | None], options: PageOptions, settings: Mapping[str, Any]
 ) -> ReadPages:
     """Pages that Spark reads and compares, by their URLs: a frame has no order."""
-    from nearsame.frames.labelled import clustered, columns_of_all  # noqa: PLC0415  (only those who ask for it)
+    from nearsame.frames import labelled  # noqa: PLC0415  (only those who ask for it)
 
     (_, label, order), collected = names, _Collected()
     wanted = [name for name in names if name is not None]
     read = _named(options["engine"], source, wanted, strict=options["strict"])
     if label is not None:
-        table = columns_of_all(read, wanted)
+        table = labelled.columns_of_all(read, wanted)
         content: dict[str, Any] = {"column": label}
     else:
+        labelled.require_room(read, wanted)
         found = api.dedup(source, engine=options["engine"], **settings)
         try:
-            table, read, stats = clustered(found, wanted), found.run.read, found.stats
+            table, read, stats = labelled.clustered(found, wanted), found.run.read, found.stats
         finally:
             found.release()
         content = {"recipe": stats.recipe, "removed": stats.removed}

@@ -208,6 +208,39 @@ def test_what_stands_before_a_break_is_read_as_on_one_machine(ending, alone, tmp
     assert found.documents > both(str(one), spark).documents > 400
 
 
+@FEW
+@pytest.mark.parametrize("strict", [False, True])
+def test_whatever_spark_alone_cannot_read_is_read_as_on_one_machine(strict, tmp_path, spark):
+    """Zeros behind gzip, as on a tape, beside a file that breaks off, or alone."""
+    home = tmp_path / "in"
+    for letter in "abc":
+        packed(home, f"{letter}.jsonl.gz", letter, 200)
+    for letter in "ab":
+        with (home / f"{letter}.jsonl.gz").open("ab") as out:
+            out.write(bytes(512))
+    assert 600 == both(str(home), spark, strict=strict).documents
+    cut(home / "c.jsonl.gz", 0.5)
+    if strict:
+        with pytest.raises(ns.SourceError, match=r"c\.jsonl\.gz cannot be read: unread from here on"):
+            ns.dedup(str(home), engine=ns.Spark(spark), strict=True)
+    else:
+        found = both(str(home), spark)
+        assert (400 < found.documents < 600, 1) == (True, found.skipped)
+
+
+@FEW
+@pytest.mark.parametrize("end", [1, 2, 5])
+def test_an_end_that_spark_does_not_miss_is_missed(end, tmp_path, spark):
+    """That of bz2, as one machine does: all rows are there, and the file is damaged."""
+    place = tmp_path / "a.csv.bz2"
+    packed(tmp_path, place.name, "a", 200)
+    assert (200, 0) == (both(str(place), spark).documents, both(str(place), spark).skipped)
+    place.write_bytes(place.read_bytes()[:-end])
+    assert 1 == both(str(place), spark).skipped
+    with pytest.raises(ns.SourceError, match=r"a\.csv\.bz2 cannot be read: unread from here on"):
+        ns.dedup(str(place), engine=ns.Spark(spark), strict=True)
+
+
 @pytest.mark.parametrize("ignoring", [False, True])
 def test_a_page_that_is_damaged_is_an_error_with_its_file(folder, spark, ignoring):
     """Nothing tells of it before it is read, on one machine either; in a session that would pass over it, too."""

@@ -27,11 +27,11 @@ __all__ = [
     "has_no_root",
     "hint_about",
     "innermost",
-    "is_of_a_file",
     "is_running",
     "plain",
     "plainly",
     "require_running",
+    "unread_file",
     "verdict",
 ]
 
@@ -230,10 +230,10 @@ def _about_a_file(error: Exception, whole: str) -> NearSameError | None:
     return None
 
 
-def is_of_a_file(error: SourceError) -> bool:
-    """Whether an error of ours was made of Spark's that a file cannot be read."""
+def unread_file(error: SourceError) -> str | None:
+    """The address of the file that Spark could not read, where an error of ours was made of one that says so."""
     said = error.__context__
-    return isinstance(said, Exception) and _unreadable_file(_whole(said)) is not None
+    return _unreadable_file(_whole(said)) if isinstance(said, Exception) else None
 
 
 def _unreadable_file(whole: str) -> str | None:

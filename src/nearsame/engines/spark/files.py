@@ -18,7 +18,7 @@ from nearsame.engines.spark.footers import AT_A_TIME, Footers, HadoopFile, foote
 from nearsame.engines.spark.forms import DELIMITERS, OWN_PACKING, READERS, SIGNS, Form, kind_of, name_of
 from nearsame.engines.spark.places import as_name, as_pattern
 from nearsame.errors import ColumnError, SourceError
-from nearsame.files.compressions import COMPRESSIONS, MOST_MAGIC, begins_as
+from nearsame.files.compressions import COMPRESSIONS, MOST_END, MOST_MAGIC, begins_as, ends_as
 from nearsame.files.formats import WHOLE
 from nearsame.files.refused import require_no_table
 
@@ -145,6 +145,21 @@ class HadoopFiles:
         if not head:
             return ""
         return None if begins_as(head, compression) else f"not readable as {compression}"
+
+    def breaks_off(self, path: Any) -> bool:
+        """Whether a packed file lacks its end, as far as its last bytes tell; Hadoop does not miss that of bz2."""
+        compression = COMPRESSIONS.get(f".{kind_of(str(path.getName()))[1]}")
+        if compression != "bz2":
+            return False
+        with mishaps():
+            system = path.getFileSystem(self.conf)
+            size = int(system.getFileStatus(path).getLen())
+            stream = system.open(path)
+            try:
+                stream.seek(max(0, size - MOST_END))
+                return size > 0 and not ends_as(bytes(stream.readNBytes(MOST_END)), compression)
+            finally:
+                stream.close()
 
     def listed(self, path: str, form: Form) -> list[HadoopFile]:
         """The files of a path, a folder or a pattern that are of its format."""

@@ -183,15 +183,19 @@ class PackedFile(NamedTuple):
     base: str | None
 
 
-def packed_files(session: Any, sources: Sequence[Any]) -> list[PackedFile]:
-    """The packed files of lines and rows among some sources."""
-    files, found = HadoopFiles(session), []
+def packed_files(session: Any, sources: Sequence[Any], *, breaking: bool = False) -> list[PackedFile]:
+    """The packed files of lines and rows among some sources: all, or those that a glance at their ends tells of."""
+    files, found = HadoopFiles(session), list[PackedFile]()
     for path in (str(os.fspath(source)) for source in sources if not is_frame(source)):
         path = files.literally(path)  # noqa: PLW2901  (the same one)
         form = None if _is_table(files, path) else _form(files, path, files.at(path))
         if form is not None and form.is_packed:
-            every = (PackedFile(str(file.path.toString()), form.kind, file.base) for file in files.listed(path, form))
-            found += [file for file in every if kind_of(name_of(file.address))[1] is not None]
+            every = ((file, str(file.path.toString())) for file in files.listed(path, form))
+            found += [
+                PackedFile(address, form.kind, file.base)
+                for file, address in every
+                if kind_of(name_of(address))[1] is not None and (not breaking or files.breaks_off(file.path))
+            ]
     return found
 
 
