@@ -107,6 +107,11 @@ def test_what_is_for_spark_needs_it(option, value, name, source):
         (["urls", "-"], "Spark cannot read standard input"),
         (["mirrors", "SOURCE", "--threads", "2"], "--threads does nothing with --engine spark"),
         (["urls", "SOURCE", "--memory", "1GB"], "--memory does nothing"),
+        (["urls", "SOURCE", "--on-driver", "0"], "--on-driver does nothing without --learn"),
+        (
+            ["mirrors", "SOURCE", "--cluster-column", "n", "--partitions", "2"],
+            "--partitions does nothing",
+        ),
         (["pairs", "SOURCE", "-o", "-"], "-o - and --engine spark: pairs are written by its executors"),
         (["dedup", "SOURCE", "-o", "out", "--conf", "memory"], "conf='memory' is not spark.KEY=VALUE"),
         (["dedup", "SOURCE", "-o", "out", "--broadcast", "much"], "much"),

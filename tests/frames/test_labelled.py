@@ -139,3 +139,34 @@ def test_pages_of_archives(engine, tmp_path):
     assert here.stats.pages == 16
     assert here.stats == there.stats
     assert here.table.equals(there.table)
+
+
+@pytest.mark.parametrize("column", ["text", "binary"])
+def test_urls_that_are_not_utf8_are_not_read(column, engine, tmp_path):
+    """As on one machine: their pages are in nothing, and counted; in CSV Spark has U+FFFD there."""
+    urls = [f"http://{host}.example/{n:02}".encode() + b"\xe9" * (n % 4 == 0) for host in "ab" for n in range(12)]
+    texts = [f"page {at % 12} " * 9 for at in range(24)]
+    if column == "text":
+        place = tmp_path / "a.csv"
+        rows = (b"%b,%b,%b\n" % (url, text.encode(), url) for url, text in zip(urls, texts, strict=True))
+        place.write_bytes(b"".join([b"url,text,id\n", *rows]))
+    else:
+        place = tmp_path / "a.parquet"
+        pq.write_table(pa.table({"url": pa.array(urls, pa.binary()), "text": texts, "id": list(map(str, urls))}), place)
+    for asked in ({}, {"cluster_column": "text"}):
+        here, there = (ns.mirrors(str(place), engine=one, **asked) for one in (None, engine))
+        assert 6 == here.stats.unread
+        assert here.stats == there.stats
+        assert here.map.equals(there.map)
+    assert "6 URLs are not UTF-8" in there.skipped.column("reason").to_pylist()
+    assert ns.urls(str(place)).stats == ns.urls(str(place), engine=engine).stats
+
+
+def test_tables_by_their_names(spark):
+    """They have no endings, as lists of URLs may have none."""
+    pages = ordered(WEB)
+    spark.createDataFrame(pages).createOrReplaceTempView("pages_by_name")
+    engine = ns.Spark(spark)
+    assert ns.mirrors(pages).stats == ns.mirrors("pages_by_name", engine=engine).stats
+    assert ns.urls(pages).stats == ns.urls("pages_by_name", engine=engine).stats
+    spark.catalog.dropTempView("pages_by_name")

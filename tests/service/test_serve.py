@@ -275,7 +275,7 @@ def resident(pid):
     return pages * os.sysconf("SC_PAGE_SIZE")
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
 def test_who_asks_twice_for_the_end_makes_no_failure_of_it(index, number):
     """Also where the second signal comes as Python ends, and has taken its own handlers away."""
     line = [sys.executable, "-c", _TWICE.format(number=int(number)), "serve", str(index), "--port", "0"]

@@ -73,7 +73,10 @@ content = options.section(
     spec("--max-document", metavar="SIZE", help="Read this much of a web page.", stands="10MB"),
 )
 DEDUP = ("text_column", "html_column", "extract", "max_document", "threads", "memory", "workdir")
-_COMPARING = ("--text-column", "--html-column", "--extract", "--max-document", "--memory", "--workdir", "--threads")
+_COMPARING = (
+    "--text-column", "--html-column", "--extract", "--max-document", "--memory", "--workdir", "--threads",
+    "--partitions", "--broadcast", "--on-driver",
+)  # fmt: skip
 
 
 def recipe_of(given: dict[str, Any]) -> "CanonicalUrl | None":
@@ -92,7 +95,9 @@ def given_names(ctx: click.Context, section: str) -> list[str]:
 
 def for_comparing(ctx: click.Context) -> list[str]:
     """The options that were typed and are about comparing texts."""
-    places = [name for section in ("Sources", "Running") for name in given_names(ctx, section) if name in _COMPARING]
+    places = [
+        name for section in ("Sources", "Running", "Engine") for name in given_names(ctx, section) if name in _COMPARING
+    ]
     return [*places, *given_names(ctx, "Method"), *given_names(ctx, "Text")]
 
 

@@ -215,7 +215,8 @@ def _counted(part: FramePart, numbers: Collection[str], exact: str | None) -> Fr
     sums.append("count(1)" if another is None else f"count({quoted(another)})")
     text = part.chosen.text if part.delimited else None
     sums.append("0L" if text is None else f"count_if({readable} and contains({quoted(text)}, '{_MOJIBAKE}'))")
-    orders = [name for name in part.chosen.order if part.delimited and name in numbers]
+    texts = [name for name in part.chosen.order if part.delimited and part.orders[name] == "string"]
+    orders = [name for name in texts if name in numbers]  # what names of folders say has a type
     for name in orders:
         given = f"{readable} and {quoted(name)} <> ''"
         tests = (_GROUPS if name == exact else _TYPES).values()

@@ -13,20 +13,29 @@ import pyarrow as pa
 
 from nearsame.engines.spark.failures import plainly
 from nearsame.engines.spark.fetching import at_once
+from nearsame.engines.spark.mapping import quoted
 from nearsame.engines.spark.metering import described
 from nearsame.errors import ColumnError, ConfigError
 from nearsame.frames.documents import spelt_out
 from nearsame.frames.request import Request
 from nearsame.frames.runs import FrameReading
 from nearsame.machine import free_memory
+from nearsame.named import NamedTuple
 from nearsame.recipes.methods import Digest
 from nearsame.sources import Columns
 
-__all__ = ["clustered", "columns_of_all", "named", "require_room"]
+__all__ = ["Pages", "clustered", "columns_of_all", "named", "require_room"]
 
 _ROW_BYTES = 12  # beside the letters of its columns
 _TIMES = 16  # as much as the table takes what is made of it: 1,290 bytes a page for URLs of 68
 _LINE_BYTES = 64  # of Java's memory, a row
+
+
+class Pages(NamedTuple):
+    """What is known of pages, in order; and how many URLs are not UTF-8, whose pages are left out."""
+
+    table: pa.Table
+    num_bad: int
 
 
 def named(engine: Any, source: Any, names: Sequence[str], clock: Any, *, strict: bool) -> FrameReading:
@@ -41,7 +50,7 @@ def named(engine: Any, source: Any, names: Sequence[str], clock: Any, *, strict:
     return read
 
 
-def columns_of_all(read: FrameReading, names: Sequence[str]) -> pa.Table:
+def columns_of_all(read: FrameReading, names: Sequence[str]) -> Pages:
     """Columns of all documents, as texts.
 
     Raises:
@@ -53,24 +62,31 @@ def columns_of_all(read: FrameReading, names: Sequence[str]) -> pa.Table:
         read.verbs.release()
 
 
-def clustered(found: Any, names: Sequence[str]) -> pa.Table:
+def clustered(found: Any, names: Sequence[str]) -> Pages:
     """The same of a `dedup`; behind the first a number that near-duplicates share, or null.
 
     Raises:
         ConfigError: All of it is too large for the driver.
     """
-    first, *others = _spelt(found.run.read, names)
-    frame = found._removals.clustered(first, *others)  # noqa: SLF001  (a frame of all that was judged)
-    return _fetched(found.run.read, frame.select(frame.columns[0], frame.columns[-1], *frame.columns[1:-1]))
+    frame = found._removals.clustered(*_spelt(found.run.read, names))  # noqa: SLF001  (a frame of all that was judged)
+    bad, first, *others, cluster = frame.columns
+    return _fetched(found.run.read, frame.select(bad, first, cluster, *others))
 
 
 def _spelt(read: FrameReading, names: Sequence[str]) -> list[str]:
-    """Columns as texts, called by their numbers: names may differ in capitals alone, or be `cluster`."""
+    """Columns as texts, called by their numbers: names may differ in capitals alone, or be `cluster`.
+
+    Before them whether the first one, of URLs, is none that can be read: not UTF-8, which Spark's CSV has as U+FFFD.
+    """
     part = read.sides[-1].parts[0]  # of all the same columns
     for name in names:
         if name not in part.frame.columns:
             raise ColumnError(f"{part.name} has no column {name!r}", hint="Name a column of the source.")
-    return [f"{spelt_out(part, name)} as column{number}" for number, name in enumerate(names)]
+    url = f"cast({quoted(names[0])} as string)"
+    delimited = any(each.delimited for each in read.sides[-1].parts)
+    mended = f" or contains({url}, '\N{REPLACEMENT CHARACTER}')" if delimited else ""
+    bad = f"coalesce(not is_valid_utf8({url}){mended}, false) as bad"
+    return [bad, *(f"{spelt_out(part, name)} as column{number}" for number, name in enumerate(names))]
 
 
 def require_room(read: FrameReading, names: Sequence[str]) -> None:
@@ -86,16 +102,17 @@ def require_room(read: FrameReading, names: Sequence[str]) -> None:
         _require_fitting(*frame.selectExpr(*_sizes(frame)).first())
 
 
-def _fetched(read: FrameReading, frame: Any) -> pa.Table:
+def _fetched(read: FrameReading, frame: Any) -> Pages:
     """A frame, sorted, on the driver: in as many jobs as Java's memory, and its largest result, ask for."""
     names = frame.columns
     with plainly(), described(read.verbs.session, "pages"):
-        held, (size, number) = read.verbs.told(frame, *_sizes(frame))
+        held, (size, number, unread) = read.verbs.told(frame, *_sizes(frame), "count_if(bad)")
         _require_fitting(size, number)
         jobs = 1 + int((size + number * _LINE_BYTES) / at_once(read.verbs.session))
         share = f"pmod(xxhash64({', '.join(names)}), {jobs})"
-        table = pa.concat_tables([held.filter(f"{share} = {job}").toArrow() for job in range(jobs)])
-    return table.sort_by([(name, "ascending") for name in names])
+        pieces = (held.filter(f"not bad and {share} = {job}").drop("bad") for job in range(jobs))
+        table = pa.concat_tables([piece.toArrow() for piece in pieces])
+    return Pages(table.sort_by([(name, "ascending") for name in table.column_names]), unread)
 
 
 def _sizes(frame: Any) -> tuple[str, str]:

@@ -38,6 +38,7 @@ from nearsame.sources.streams import blocks, chunks, unread_rest, without_bom
 
 __all__ = ["Torn"]
 
+_LINE_ENDS = b"\r\n"
 _FOUND = pa.schema([("file", pa.string()), ("why", pa.string()), ("head", pa.string())])
 
 
@@ -166,7 +167,7 @@ def _read(kinds: Mapping[str, str], batches: Iterator[pa.RecordBatch]) -> Iterat
         head, reason = None, ""
         for records, why in _records(path, name, kinds[name]):
             if head is None and records and kinds[name] in DELIMITERS:
-                head = records[0]
+                head = records[0].decode("utf-8", "replace")
             reason = why or reason
         yield pa.RecordBatch.from_pylist([{"file": name, "why": reason, "head": head}], schema=_FOUND)
 
@@ -186,13 +187,13 @@ class _Strings:
             for records, _ in _records(path, name, self.kind):
                 own, first = records[first:], 0 if records else first
                 columns = [
-                    pa.array(own, pa.string()),
+                    pa.array(own, pa.binary()).view(pa.string()),
                     *(pa.repeat(pa.scalar(value, pa.string()), len(own)) for value in (name, *said)),
                 ]
                 yield pa.RecordBatch.from_arrays(columns, schema=self.schema)
 
 
-def _records(path: str, name: str, kind: str) -> Iterator[tuple[list[str], str]]:
+def _records(path: str, name: str, kind: str) -> Iterator[tuple[list[bytes], str]]:
     """The records of a file up to where it breaks off, some at a time, without their line ends; and why it does."""
     split: Callable[..., Any] = split_lines
     past: Callable[[], Any] = PastLine
@@ -204,12 +205,7 @@ def _records(path: str, name: str, kind: str) -> Iterator[tuple[list[str], str]]
     for block in blocks(stream, split, past):
         if block.passing is not None:
             long = b"".join(block.passing.pieces)
-            yield [_as_text(long)] if not block.passing.broken else [], ""
+            yield [long.rstrip(_LINE_ENDS)] if not block.passing.broken else [], ""
         else:
             why = unread_rest(block, name).reason if block.broken else ""
-            yield [_as_text(block.raw(number)) for number in range(len(block.records.starts))], why
-
-
-def _as_text(record: bytes) -> str:
-    r"""As Java reads it: what is not UTF-8 is U+FFFD."""
-    return record.rstrip(b"\r\n").decode("utf-8", "replace")
+            yield [block.raw(number).rstrip(_LINE_ENDS) for number in range(len(block.records.starts))], why

@@ -147,11 +147,11 @@ class _Server(Server):
 def _calm() -> Generator[list[int], None, None]:
     """SIGHUP ends nothing; those that came before somebody else took them.
 
-    Behind a graceful end both signals are ignored for good: the process is done, and another one would make a failure
-    of it, for Python takes away its own handlers before it ends, and leaves only what is ignored.
+    Behind a graceful end the signals that ask for it are ignored for good: the process is done, and another one would
+    make a failure of it, for Python takes away its own handlers before it ends, and leaves only what is ignored.
     """
     came: list[int] = []
-    after = {number: signal.getsignal(number) for number in (signal.SIGHUP, signal.SIGTERM)}
+    after = {number: signal.getsignal(number) for number in (signal.SIGHUP, signal.SIGTERM, signal.SIGINT)}
     signal.signal(signal.SIGHUP, lambda number, _: came.append(number))
     try:
         yield came

@@ -29,6 +29,7 @@ from nearsame.recipes.arguments import checked, refuse_on_spark
 from nearsame.recipes.choices import MethodName
 from nearsame.recipes.methods import Method
 from nearsame.recipes.signatures import Default, Doc, changed_options
+from nearsame.shares import counted
 from nearsame.sources import Columns, Part, Skip, Skipped, into, open_parts
 from nearsame.sources.base import apart
 from nearsame.sources.lines import holds_lines, lines
@@ -78,11 +79,11 @@ def read_urls(source: Any, url_column: str, engine: Any = None) -> ReadUrls:
     if engine is not None:
         from nearsame.frames.labelled import columns_of_all  # noqa: PLC0415  (only those who ask for it)
 
-        for one_source in _lists(source):
+        for one_source in _lists(source, on_spark=True):
             raise ConfigError(f"{one_source} is a list of URLs, which one machine reads", hint="Leave the engine out.")
         read = _named(engine, source, [url_column], strict=False)
-        (column,) = columns_of_all(read, [url_column]).columns
-        return ReadUrls(column.cast(pa.large_string()), _files(read), read.num_unread)
+        (urls,), num_bad = columns_of_all(read, [url_column])
+        return ReadUrls(urls.cast(pa.large_string()), _files(read, num_bad), read.num_unread + num_bad)
     urls = pa.chunked_array(list(_read_urls(source, url_column, into(skipped))), pa.large_string())
     return ReadUrls(urls, skipped, len(skipped))
 
@@ -179,7 +180,7 @@ def read_pages(source: Any, *, order_column: str | None = None, **options: Unpac
     if settings and (cluster_column is not None or clusters is not None):
         message = f"{next(iter(settings))} does nothing where clusters are given"
         raise ConfigError(message, hint="Leave it out, or the clusters.")
-    _require_pages(source)
+    _require_pages(source, on_spark=options["engine"] is not None)
     if options["engine"] is not None:
         refuse_on_spark(clusters=clusters)
         return _pages_on_spark(source, (url_column, cluster_column, order_column), options, settings)
@@ -205,17 +206,17 @@ def read_pages(source: Any, *, order_column: str | None = None, **options: Unpac
     return collected.pages(content)
 
 
-def _require_pages(source: Any) -> None:
+def _require_pages(source: Any, *, on_spark: bool) -> None:
     """Refuse lists of URLs: they say nothing of content."""
-    for one_source in _lists(source):
+    for one_source in _lists(source, on_spark=on_spark):
         message = f"{one_source} is a list of URLs: the pages behind them are not known"
         raise ConfigError(message, hint="Give pages with a column of URLs: JSON lines, Parquet, CSV, WARC.")
 
 
-def _lists(source: Any) -> Iterator[str]:
-    """The sources that are lists of URLs, by their names."""
+def _lists(source: Any, *, on_spark: bool) -> Iterator[str]:
+    """The sources that are lists of URLs, by their names; to Spark what has no ending is a table, or a folder."""
     names = (str(one) for one in several(source) if isinstance(one, str | Path))
-    return (name for name in names if holds_lines(name))
+    return (name for name in names if holds_lines(name) and not (on_spark and not Path(name).suffix))
 
 
 def _stored(folder: Path, parts: Sequence[Part]) -> dict[tuple[str, int], int]:
@@ -365,25 +366,27 @@ def _pages_on_spark(
     wanted = [name for name in names if name is not None]
     read = _named(options["engine"], source, wanted, strict=options["strict"])
     if label is not None:
-        table = labelled.columns_of_all(read, wanted)
+        known = labelled.columns_of_all(read, wanted)
         content: dict[str, Any] = {"column": label}
     else:
         labelled.require_room(read, wanted)
         found = api.dedup(source, engine=options["engine"], **settings)
         try:
-            table, read, stats = labelled.clustered(found, wanted), found.run.read, found.stats
+            known, read, stats = labelled.clustered(found, wanted), found.run.read, found.stats
         finally:
             found.release()
         content = {"recipe": stats.recipe, "removed": stats.removed}
-    collected.add_labelled(table, labelled=True, ordered=order is not None)
+    collected.add_labelled(known.table, labelled=True, ordered=order is not None)
     collected.require_values(label, order)
-    collected.skipped = _files(read)
-    return collected.pages(content, read.num_unread)
+    collected.skipped = _files(read, known.num_bad)
+    return collected.pages(content, read.num_unread + known.num_bad)
 
 
-def _files(read: Any) -> list[Skipped]:
-    """The files of which Spark could not read all."""
-    return [Skipped(name, None, None, why) for name, _, why in read.unread]
+def _files(read: Any, num_bad: int) -> list[Skipped]:
+    """The files of which Spark could not read all, and how many URLs are not UTF-8."""
+    files = [Skipped(name, None, None, why) for name, _, why in read.unread]
+    said = f"{counted(num_bad, 'URL')} {'is' if num_bad == 1 else 'are'} not UTF-8"
+    return [*files, *([Skipped(read.sides[-1].parts[0].name, None, None, said)] if num_bad else [])]
 
 
 def _about_urls(error: ColumnError) -> ColumnError:

@@ -181,6 +181,8 @@ _LINES = {  # what is odd in the part that can be read
         '{"id": "odd3", "text": 7}',
         "no JSON",
         "",
+        '{"id": "odd6", "text": "caf\udce9"}',
+        '{"id": "odd7", "text": "caf\udcea"}',
     ],
     "csv.gz": ['odd0,"a quoted\r\nline, and ""more"""', "odd1,one,two", "odd2", "", 'odd4," blank "'],
 }
@@ -197,7 +199,7 @@ def test_what_stands_before_a_break_is_read_as_on_one_machine(ending, alone, tmp
     plain = packed(home / "day=2", f"b.{ending}", "b", 900).decode().splitlines()
     place = home / "day=2" / f"b.{ending}"
     plain[3:3] = _LINES[ending]
-    place.write_bytes(gzip.compress("\n".join([*plain, ""]).encode()))
+    place.write_bytes(gzip.compress("\n".join([*plain, ""]).encode("utf-8", "surrogateescape")))
     cut(place, 0.6)
     packed(home / "day=x%20y", f"c.{ending}", "c", 400)
     cut(home / "day=x%20y" / f"c.{ending}", 0.9)
@@ -206,6 +208,34 @@ def test_what_stands_before_a_break_is_read_as_on_one_machine(ending, alone, tmp
     one = tmp_path / place.name
     one.write_bytes(place.read_bytes())
     assert found.documents > both(str(one), spark).documents > 400
+
+
+@FEW
+@pytest.mark.parametrize("torn", ["a", "b", "ab"])
+def test_headers_without_a_name_beside_a_file_that_breaks_off(torn, tmp_path, spark):
+    """Whichever is the first: Spark gives such columns names, and then finds that headers differ."""
+    for letter in "abc":
+        place = tmp_path / f"{letter}.csv.gz"
+        rows = "".join(f"{at},{f'{letter}{at} ' * 40},e,{letter}{at}\n" for at in range(99))
+        place.write_bytes(gzip.compress(f'"a.b",text,"",id\n{rows}'.encode()))
+        if letter in torn:
+            cut(place, 0.6)
+    found = ns.dedup(str(tmp_path), engine=ns.Spark(spark), audit=False)
+    here = ns.dedup(str(tmp_path), audit=False)
+    assert here.stats.documents == found.stats.documents > 99
+    assert len(torn) == here.stats.skipped == found.stats.skipped
+    assert {"a.b", "text", "_c2", "id"} == set(found.kept().columns)
+
+
+@FEW
+def test_a_key_twice_in_a_record_that_is_read_line_by_line(tmp_path, spark):
+    """Is one sentence, as where Spark reads the file."""
+    packed(tmp_path, "a.jsonl.gz", "a", 99)
+    lines = gzip.decompress((tmp_path / "a.jsonl.gz").read_bytes())
+    (tmp_path / "a.jsonl.gz").write_bytes(gzip.compress(b'{"id": "x", "text": "a", "text": "b"}\n' + lines))
+    cut(tmp_path / "a.jsonl.gz", 0.6)
+    with pytest.raises(ns.ColumnError, match="'text'"):
+        ns.dedup(str(tmp_path), engine=ns.Spark(spark))
 
 
 @FEW

@@ -347,3 +347,19 @@ def test_names_in_which_spark_sees_something_else_are_refused(spark, setting):
     setting("spark.sql.parser.quotedRegexColumnNames", "true")
     with pytest.raises(ns.ConfigError, match="quotedRegexColumnNames"):
         ns.dedup(["a b"], engine=ns.Spark(spark))
+
+
+@pytest.mark.few
+def test_what_folders_of_csv_say_has_an_order(tmp_path, spark):
+    """It has a type, where cells of the files are texts until all of them are numbers."""
+    for day in (2, 10):
+        (tmp_path / f"day={day}").mkdir()
+        rows = "".join(f"d{day}.{number},{number},{f'word{number} ' * 9}\n" for number in range(5))
+        (tmp_path / f"day={day}" / "a.csv").write_text(f"id,n,text\n{rows}")
+    for keep in ("max:day", "min:day, max:n"):
+        here = ns.dedup(str(tmp_path), keep=keep, ties="content")
+        there = ns.dedup(str(tmp_path), keep=keep, engine=ns.Spark(spark))
+        kept = {row["id"] for row in here.kept().to_pylist()}
+        assert kept == {row.id for row in there.kept().collect()}
+        assert kept == {f"d{10 if keep == 'max:day' else 2}.{number}" for number in range(5)}
+        there.release()

@@ -115,7 +115,8 @@ class HadoopFiles:
         if not (form.is_packed or delimited):
             return AS_IT_IS
         every = {str(file.path.toString()): file for file in self.listed(path, form)}
-        unnamed = delimited and any(self._lacks_a_name(address, form.kind) for address in sorted(every)[:1])
+        first = sorted(every.keys() - torn.keys())[:1]
+        unnamed = delimited and any(self._lacks_a_name(address, form.kind) for address in first)
         if not (form.is_packed or unnamed):
             return AS_IT_IS
         with ThreadPoolExecutor(AT_A_TIME) as pool:

@@ -17,7 +17,9 @@ UNREAD = "nearsame_unread"
 def read_lines(lines: Any, name: str, text: str | None) -> Any:
     """The records of lines of JSON, without what Spark would make of some of them."""
     fields = fields_of(lines, text)
-    require_one_home(_twice(lines, [field.name for field in fields]), name)
+    names = [field.name for field in fields]
+    require_apart(names, name)
+    require_one_home(_twice(lines, names), name)
     return by_lines(lines, fields, UNREAD, text)
 
 
