@@ -1,5 +1,6 @@
 """Features beside an answer: the next day's documents are compared with what stayed, and none of its texts is read."""
 
+import os
 import shutil
 
 import pyarrow as pa
@@ -7,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import nearsame as ns
-from tests.sparks import with_damaged_footers
+from tests.sparks import jobs_since, newest_job, with_damaged_footers
 
 METHOD = ns.Jaccard(threshold=0.6, shingle_size=2)
 
@@ -125,3 +126,35 @@ def test_what_nobody_could_compare_with_is_not_remembered(spark, tmp_path):
         with pytest.raises(ns.ConfigError, match=wrong):
             found.write(tmp_path / "other", features=True)
     assert not (tmp_path / "other").exists()
+
+
+@pytest.mark.few
+@pytest.mark.parametrize("method", [METHOD, ns.MinHash(threshold=0.6, shingle_size=2, recall=0.99)])
+def test_a_small_day_beside_a_small_output_comes_to_the_driver(method, spark, tmp_path):
+    """With its documents, where they are as they were written; the answer is that of features."""
+    engine, asked = ns.Spark(spark), {"method": method, "keep": ("max:n", "longest"), "group_by": "lang"}
+    first = ns.dedup(spark.createDataFrame(day(0)), engine=engine, **asked)
+    first.write(tmp_path / "one", features=True)
+    before = newest_job(spark)
+    found = ns.dedup(spark.createDataFrame(day(2)), against=tmp_path / "one", engine=engine, **asked)
+    assert found.stats.room["documents"] == "driver"
+    assert len(jobs_since(spark, before)) <= 9
+    by_features = ns.dedup(
+        spark.createDataFrame(day(2)), against=tmp_path / "one", engine=ns.Spark(spark, driver_bytes=0), **asked
+    )
+    assert "documents" not in by_features.stats.room
+    assert lines(by_features) == lines(found)
+    assert None not in found.examples(50).column("witness_text").to_pylist()
+    found.write(tmp_path / "two", features=True)
+    third = ns.dedup(
+        spark.createDataFrame(day(4)), against=[tmp_path / "one", tmp_path / "two"], engine=engine, **asked
+    )
+    assert third.stats.room["documents"] == "driver"
+    part = next((tmp_path / "one/kept").glob("*.parquet"))
+    later = (tmp_path / "one/stats.json").stat().st_mtime + 1
+    os.utime(part, (later, later))  # somebody has written there
+    again = ns.dedup(spark.createDataFrame(day(2)), against=tmp_path / "one", engine=engine, **asked)
+    assert "documents" not in again.stats.room
+    assert lines(by_features) == lines(again)
+    for each in (first, found, by_features, third, again):
+        each.release()

@@ -13,7 +13,7 @@ from typing import Any
 
 from nearsame.dataclass import dataclass
 from nearsame.engines.spark.places import HadoopPlace, place_at
-from nearsame.engines.spark.stored import stamps, whole
+from nearsame.engines.spark.stored import files_below, stamps, whole
 from nearsame.engines.spark.verbs import Verbs
 from nearsame.errors import ConfigError, SourceError
 from nearsame.files.inputs import NAMED_TWICE
@@ -67,6 +67,22 @@ class Remembered:
         every = reduce(lambda one, other: one.unionByName(other), frames)
         changed = {"row": _NAME, "fp": _FP, "side": "0 as side"}
         return every.selectExpr(*(changed.get(name, f"`{name}`") for name in every.columns))
+
+    @property
+    def number(self) -> int:
+        """How many documents they are of."""
+        return sum(number for _, number in self.places)
+
+    def documents(self, most: int) -> tuple[str, ...]:
+        """The folders of these documents, where all are there, as they were written, in files of at most so much."""
+        homes, left = [place.beside("kept") for place, _ in self.places], most
+        for home in homes if most else ():
+            known = files_below(self.session, [home.address]) if home.exists() else []
+            ((_, _, written),) = files_below(self.session, [home.beside(STATS).address])  # behind all others
+            left -= sum(size for _, size, _ in known)
+            if left < 0 or not known or max(changed for _, _, changed in known) > written:
+                return ()
+        return tuple(home.address for home in homes) if most else ()
 
     def require_types(self, orders: Mapping[str, str]) -> None:
         """Refuse features whose order or groups went by columns of other types: no value is what an equal one is here.

@@ -18,7 +18,7 @@ from nearsame.engines.spark.reading import read
 from nearsame.engines.spark.settings import Spark, documents_bytes, require_classic
 from nearsame.engines.spark.stored import kept_identity
 from nearsame.engines.spark.verbs import Verbs
-from nearsame.errors import ConfigError, SourceError
+from nearsame.errors import ConfigError, NearSameError, SourceError
 from nearsame.files.inputs import several
 from nearsame.flow import pipeline
 from nearsame.flow.corpus import Question
@@ -94,7 +94,10 @@ class Request:
         """Near-duplicates, and which of them stay."""
         with self._verbs(source, against) as verbs:
             read = self._read(verbs, source, against, keep, settings.get("group_by"))
-            found, read = self._by_one_machine(read)
+            sides = read.sides
+            if read.remembered is not None:
+                sides = self._with_documents(read, source, against, keep, settings.get("group_by"))
+            found, read = self._by_one_machine(read, sides)
             if found is not None:
                 return Result(FewRemovals.of(read, found), found.audit)
             run, threshold = self._run(read, keep, settings), self.method.least
@@ -107,7 +110,7 @@ class Request:
         """Every verified pair, at most so many; more than `most` is an error."""
         with self._verbs(source, against) as verbs:
             read = self._read(verbs, source, against, keep)
-            found, read = self._by_one_machine(read)
+            found, read = self._by_one_machine(read, read.sides)
             if found is not None:
                 return Pairs(FewRun.of(read, found.run), found.method, found._found, found.audit)  # noqa: SLF001  (told in frames)
             run = self._run(read, keep, settings, listing=True)
@@ -201,14 +204,33 @@ class Request:
         others = tuple(source for number, source in enumerate(sources) if number not in places)
         return Remembered(session, tuple(places.values()), method, told), others or None
 
-    def _by_one_machine(self, read: FrameReading) -> tuple[Any, FrameReading]:
-        """(what it finds, or None where there is too much for it; what there is to say of what was read)."""
-        archives = any(part.is_archive for side in read.sides for part in side.parts)
+    def _with_documents(
+        self, read: FrameReading, source: Any, against: Any, keep: Keep, group_by: str | None
+    ) -> tuple[FrameSide, ...]:
+        """All sides with documents in place of their features, where these could be few; else none.
+
+        The answer is the same. Somebody may have changed the documents since; then it is the features that count.
+        """
+        before, columns = read.remembered, self.columns
+        renamed = columns.against_text or columns.against_id
+        if self.strict or renamed or before.method != self.method or len(before.places) < len(several(against)):
+            return ()
+        kept = before.documents(self._few_bytes(read))
+        with suppress(NearSameError):
+            return self._sides(read.verbs.session, [(0, kept), (1, source)], keep, group_by) if kept else ()
+        return ()
+
+    def _by_one_machine(self, read: FrameReading, sides: tuple[FrameSide, ...]) -> tuple[Any, FrameReading]:
+        """(what it finds of some sides, or None where there is too much; what there is to say of what was read)."""
+        archives = any(part.is_archive for side in sides for part in side.parts)
         layered = archives and self.layers is not None  # these ask for more of pages than the texts in them
-        by_cluster = self.here is None or layered or read.remembered is not None
-        few = None if by_cluster else few_of(read.sides, most=self._few_bytes(read))
+        by_cluster = self.here is None or layered or not sides
+        few = None if by_cluster else few_of(sides, most=self._few_bytes(read))
         if self.here is None or few is None:
             return None, read
+        if read.remembered is not None and len(few.tables[1]) != read.remembered.number:
+            return None, read
+        read = replace(read, sides=sides)
         notes = require_readable(read.sides, few.num_bad, strict=self.strict)
         if self.workdir is not None:
             notes += (f"{self.workdir}: documents so few came to the driver, and nothing is kept of them",)

@@ -22,7 +22,7 @@ from nearsame.engines.spark.interrupting import is_interrupting
 from nearsame.engines.spark.places import HadoopPlace, as_pattern
 from nearsame.errors import OutputError, WorkdirError
 
-__all__ = ["Stored", "kept_identity", "stamps", "whole"]
+__all__ = ["Stored", "files_below", "kept_identity", "stamps", "whole"]
 
 _RUN, _FINISHED = "run.json", "_finished.json"
 
@@ -143,9 +143,14 @@ def kept_identity(place: HadoopPlace) -> dict[str, Any] | None:
 
 def stamps(session: Any, roots: list[str]) -> list[list[Any]]:
     """Of every file below some places its address, bytes and time: these are others when its contents are."""
+    return sorted([path, length, f"modified {_moment(micros)}"] for path, length, micros in files_below(session, roots))
+
+
+def files_below(session: Any, roots: list[str]) -> list[tuple[str, int, int]]:
+    """Every file below some places: its address, its bytes, and when it was changed."""
     reader = session.read.format("binaryFile").option("recursiveFileLookup", True)
     files = reader.load([*map(as_pattern, roots)]).selectExpr("path", "length", "unix_micros(modificationTime)")
-    return sorted([path, length, f"modified {_moment(micros)}"] for path, length, micros in files.collect())
+    return [tuple(row) for row in files.collect()]
 
 
 def _moment(micros: int) -> str:
