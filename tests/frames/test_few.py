@@ -1,6 +1,7 @@
 """Few documents on Spark: one machine does the work, and nobody can tell from the answer."""
 
 import datetime as dt
+from contextlib import contextmanager, nullcontext
 from functools import reduce
 from types import SimpleNamespace
 
@@ -217,7 +218,7 @@ def test_more_than_one_job_brings_come_in_some(spark, tmp_path, monkeypatch, at_
     """As many partitions in a job as its bound allows; where it allows not even one, the cluster does the work."""
     source, table = _crawl(tmp_path)
     monkeypatch.setattr(few, "_ONE_JOB", 1000)
-    monkeypatch.setattr(fetching, "_at_once", lambda _: at_once)
+    monkeypatch.setattr(fetching, "at_once", lambda _: at_once)
     asked = {"keep": ("oldest:on", "first"), "group_by": "lang", "audit": False}
     others = {"against": table.slice(0, 20)} if two_sides else {}
     before = newest_job(spark)
@@ -245,6 +246,38 @@ def test_what_comes_is_laid_out_as_the_session_has_it(spark, tmp_path, monkeypat
     assert ("driver", ns.dedup(table, audit=False).stats.removed) == (_room(found), found.stats.removed)
 
 
+def _messages_by(monkeypatch, change, *, managed):
+    """Let rows come by changed messages, in a context or not, as versions of pyspark have it."""
+    load = pyspark.util._load_from_socket
+
+    @contextmanager
+    def context(served, how):
+        found = load(served, how)
+        with found if hasattr(found, "__enter__") else nullcontext(found) as messages:
+            yield change(list(messages))
+
+    def plain(served, how):
+        with context(served, how) as messages:
+            yield from messages
+
+    def loaded(served, how):
+        if not isinstance(how, NoOpSerializer):  # what pyspark itself asks for
+            return load(served, how)
+        return (context if managed else plain)(served, how)
+
+    monkeypatch.setattr(pyspark.util, "_load_from_socket", loaded)
+
+
+@pytest.mark.parametrize("managed", [False, True])
+def test_rows_come_by_the_way_of_either_version_of_pyspark(managed, spark, tmp_path, monkeypatch):
+    """4.0 gives messages one after the other, 4.3 a context that does."""
+    source, table = _crawl(tmp_path, 100)
+    _messages_by(monkeypatch, list, managed=managed)
+    monkeypatch.setattr(few, "_ONE_JOB", 1000)
+    found = ns.dedup(source, engine=ns.Spark(spark), audit=False)
+    assert ("driver", ns.dedup(table, audit=False).stats.removed) == (_room(found), found.stats.removed)
+
+
 def test_what_is_shuffled_comes_in_one_job_or_not_at_all(spark, tmp_path, monkeypatch):
     """Nobody knows beforehand how large its partitions will be."""
     source, _ = _crawl(tmp_path)
@@ -267,10 +300,10 @@ def test_more_rows_than_java_has_room_for_are_the_clusters(spark, tmp_path, monk
     source, _ = _crawl(tmp_path, 100)
     monkeypatch.setattr(few, "_ONE_JOB", 1000)
     for at_once, where in ((6400, "driver"), (6399, "cluster")):
-        monkeypatch.setattr(fetching, "_at_once", lambda _, bound=at_once: bound)
+        monkeypatch.setattr(fetching, "at_once", lambda _, bound=at_once: bound)
         frame = spark.read.parquet(source).selectExpr("id", "'a' as text").repartition(40).localCheckpoint()
         assert where == _room(ns.dedup(frame, engine=ns.Spark(spark), audit=False))
-    monkeypatch.setattr(fetching, "_at_once", lambda _: 1e9)
+    monkeypatch.setattr(fetching, "at_once", lambda _: 1e9)
     for length, where in ((1, "driver"), (100, "cluster")):
         frame = spark.read.parquet(source).selectExpr(f"repeat(id, {length}) as id", "'a' as text")
         assert where == _room(ns.dedup(frame, engine=ns.Spark(spark, driver_bytes=20_000), audit=False))
@@ -305,13 +338,8 @@ def test_rows_that_are_lost_on_their_way_are_an_error(spark, tmp_path, monkeypat
     """What comes through a socket ends where the socket does."""
     source, _ = _crawl(tmp_path)
     monkeypatch.setattr(few, "_ONE_JOB", 1000)
-    monkeypatch.setattr(fetching, "_at_once", lambda _: 1e9)
-    load = pyspark.util._load_from_socket
-
-    def loaded(served, how):
-        return list(load(served, how))[: -1 if isinstance(how, NoOpSerializer) else None]
-
-    monkeypatch.setattr(pyspark.util, "_load_from_socket", loaded)
+    monkeypatch.setattr(fetching, "at_once", lambda _: 1e9)
+    _messages_by(monkeypatch, lambda messages: messages[:-1], managed=False)
     with pytest.raises(ns.SourceError, match=r"the source changed: 400 rows were counted, and [123]\d\d came"):
         ns.dedup(source, engine=ns.Spark(spark), audit=False)
 

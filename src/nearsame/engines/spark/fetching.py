@@ -9,7 +9,7 @@
 """
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import pyarrow as pa
@@ -97,10 +97,12 @@ class Fetching:
         for job in self.jobs:
             with told_to_jobs(context, settings):
                 served = context._jvm.PythonRDD.runJob(context._jsc.sc(), self.rows, list(job))  # noqa: SLF001  (as RDDs of Python's do)
-            for message in _load_from_socket(served, NoOpSerializer()):
-                batch = pa.ipc.read_record_batch(pa.py_buffer(message), schema)
-                left -= batch.num_rows
-                yield batch
+            loaded: Any = _load_from_socket(served, NoOpSerializer())
+            with loaded if hasattr(loaded, "__enter__") else nullcontext(loaded) as messages:  # as of pyspark 4.3
+                for message in messages:
+                    batch = pa.ipc.read_record_batch(pa.py_buffer(message), schema)
+                    left -= batch.num_rows
+                    yield batch
         if left:
             message = f"the source changed: {self.number:,} rows were counted, and {self.number - left:,} came"
             raise SourceError(message, hint=STEADY)

@@ -8,7 +8,6 @@
 
 import json
 import re
-from functools import partial
 from typing import Any
 
 import orjson
@@ -78,7 +77,7 @@ def by_lines(lines: Any, fields: list[Any], unread: str, text: str | None = None
 def _oddly(line: Any, text: str | None) -> Any:
     from pyspark.sql import functions
 
-    return functions.udf(partial(_is_odd, text=text), "boolean")(line)
+    return functions.udf(lambda found: _is_odd(found, text), "boolean")(line)  # a partial has no hints of types
 
 
 def _is_odd(line: bytes | None, text: str | None) -> bool:
