@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 
 from nearsame.engines.spark.failures import plainly
-from nearsame.engines.spark.fetching import at_once
+from nearsame.engines.spark.fetching import LINE_BYTES, at_once
 from nearsame.engines.spark.mapping import quoted
 from nearsame.engines.spark.metering import described
 from nearsame.errors import ColumnError, ConfigError
@@ -28,7 +28,6 @@ __all__ = ["Pages", "clustered", "columns_of_all", "named", "require_room"]
 
 _ROW_BYTES = 12  # beside the letters of its columns
 _TIMES = 16  # as much as the table takes what is made of it: 1,290 bytes a page for URLs of 68
-_LINE_BYTES = 64  # of Java's memory, a row
 
 
 class Pages(NamedTuple):
@@ -108,7 +107,7 @@ def _fetched(read: FrameReading, frame: Any) -> Pages:
     with plainly(), described(read.verbs.session, "pages"):
         held, (size, number, unread) = read.verbs.told(frame, *_sizes(frame), "count_if(bad)")
         _require_fitting(size, number)
-        jobs = 1 + int((size + number * _LINE_BYTES) / at_once(read.verbs.session))
+        jobs = 1 + int((size + number * LINE_BYTES) / at_once(read.verbs.session))
         share = f"pmod(xxhash64({', '.join(names)}), {jobs})"
         pieces = (held.filter(f"not bad and {share} = {job}").drop("bad") for job in range(jobs))
         table = pa.concat_tables([piece.toArrow() for piece in pieces])

@@ -76,13 +76,15 @@ class Remembered:
     def documents(self, most: int) -> tuple[str, ...]:
         """The folders of these documents, where all are there, as they were written, in files of at most so much."""
         homes, left = [place.beside("kept") for place, _ in self.places], most
-        for home in homes if most else ():
-            known = files_below(self.session, [home.address]) if home.exists() else []
+        if not most or not all(home.exists() for home in homes):
+            return ()
+        for home in homes:
+            known = files_below(self.session, [home.address])
             ((_, _, written),) = files_below(self.session, [home.beside(STATS).address])  # behind all others
             left -= sum(size for _, size, _ in known)
-            if left < 0 or not known or max(changed for _, _, changed in known) > written:
+            if left < 0 or any(changed > written for _, _, changed in known):
                 return ()
-        return tuple(home.address for home in homes) if most else ()
+        return tuple(home.address for home in homes)
 
     def require_types(self, orders: Mapping[str, str]) -> None:
         """Refuse features whose order or groups went by columns of other types: no value is what an equal one is here.

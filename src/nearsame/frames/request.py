@@ -96,7 +96,7 @@ class Request:
             read = self._read(verbs, source, against, keep, settings.get("group_by"))
             sides = read.sides
             if read.remembered is not None:
-                sides = self._with_documents(read, source, against, keep, settings.get("group_by"))
+                sides = self._with_documents(read, against, keep, settings.get("group_by"))
             found, read = self._by_one_machine(read, sides)
             if found is not None:
                 return Result(FewRemovals.of(read, found), found.audit)
@@ -205,19 +205,21 @@ class Request:
         return Remembered(session, tuple(places.values()), method, told), others or None
 
     def _with_documents(
-        self, read: FrameReading, source: Any, against: Any, keep: Keep, group_by: str | None
+        self, read: FrameReading, against: Any, keep: Keep, group_by: str | None
     ) -> tuple[FrameSide, ...]:
         """All sides with documents in place of their features, where these could be few; else none.
 
         The answer is the same. Somebody may have changed the documents since; then it is the features that count.
         """
-        before, columns = read.remembered, self.columns
+        before, columns, judged = read.remembered, self.columns, read.sides[-1]
         renamed = columns.against_text or columns.against_id
         if self.strict or renamed or before.method != self.method or len(before.places) < len(several(against)):
             return ()
         kept = before.documents(self._few_bytes(read))
         with suppress(NearSameError):
-            return self._sides(read.verbs.session, [(0, kept), (1, source)], keep, group_by) if kept else ()
+            for side in self._sides(read.verbs.session, [(0, kept)], keep, group_by) if kept else ():
+                if (side.orders, side.content) == (judged.orders, judged.content):
+                    return side, judged
         return ()
 
     def _by_one_machine(self, read: FrameReading, sides: tuple[FrameSide, ...]) -> tuple[Any, FrameReading]:
@@ -304,7 +306,7 @@ class Request:
     def _parts(self, session: Any, source: Any, keep: Keep, number: int) -> list[FramePart]:
         """The frames that a side is made of."""
         sources = [*frames_of(session, source, strict=self.strict)]
-        torn = Torn.at_a_glance(session, sources, strict=self.strict)
+        torn = Torn()
         while True:
             try:
                 with plainly():

@@ -7,7 +7,6 @@
 
 import csv
 import io
-import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -22,7 +21,7 @@ from nearsame.engines.spark.failures import unread_file
 from nearsame.engines.spark.forms import DELIMITERS
 from nearsame.engines.spark.json_lines import LINE
 from nearsame.engines.spark.mapping import ddl, quoted
-from nearsame.engines.spark.places import as_name
+from nearsame.engines.spark.places import as_name, on_disk
 from nearsame.engines.spark.reading import FILE, Given, PackedFile, Salvaged, packed_files, whole_files
 from nearsame.engines.spark.strings import read_lines, read_rows
 from nearsame.engines.spark.verbs import Verbs
@@ -73,21 +72,11 @@ class Torn:
 
     Attributes:
         files: these.
-        num_asked: how many packed files were looked at, once Spark could not read one.
+        all_asked: whether all packed files were looked at, once Spark could not read one.
     """
 
     files: tuple[_TornFile, ...] = ()
-    num_asked: int = 0
-
-    @classmethod
-    def at_a_glance(cls, session: Any, sources: Sequence[Any], *, strict: bool) -> "Torn":
-        """Those whose ends say so: Spark would not miss what they lack.
-
-        Raises:
-            SourceError: With `strict`, there is one.
-        """
-        packed = packed_files(session, sources, breaking=True)
-        return cls(tuple(torn for torn in _looked_at(session, packed, strict=strict) if torn.why))
+    all_asked: bool = False
 
     def and_after(self, session: Any, sources: Sequence[Any], error: SourceError, *, strict: bool) -> "Torn":
         """These, and those of sources that Spark could not read; the same where the error is about something else.
@@ -97,10 +86,10 @@ class Torn:
         """
         unread, known = unread_file(error), {torn.file for torn in self.files}
         packed = [file for file in packed_files(session, sources) if file not in known] if unread else []
-        named = {_path(file) for file in packed} & {_plain(str(unread))}  # whatever our reader says of it
-        asked = packed if self.num_asked == 0 else [file for file in packed if _path(file) in named]
+        named = {_path(file) for file in packed} & {on_disk(str(unread))}  # whatever our reader says of it
+        asked = [file for file in packed if not self.all_asked or _path(file) in named]
         found = [torn for torn in _looked_at(session, asked, strict=strict) if torn.why or torn.path in named]
-        return replace(self, files=(*self.files, *found), num_asked=len(asked)) if found else self
+        return replace(self, files=(*self.files, *found), all_asked=True) if found else self
 
     def salvaged(self, session: Any, text: str | None) -> Salvaged:
         """What stands before the breaks; `text` is the key of texts in JSON."""
@@ -154,11 +143,7 @@ class _Alike(NamedTuple):
 
 def _path(file: PackedFile) -> str:
     """The path of a file, as tasks have it."""
-    return _plain(file.address)
-
-
-def _plain(address: str) -> str:
-    return re.sub("^file:/+", "/", address)
+    return on_disk(file.address)
 
 
 def _read(kinds: Mapping[str, str], batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

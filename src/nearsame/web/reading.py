@@ -298,14 +298,12 @@ class _Collected:
         for position, url, label, order in rows:
             self._take(url, label, order, known.get((name, position), ALONE))
 
-    def add_labelled(self, table: pa.Table, *, labelled: bool, ordered: bool) -> None:
-        """Take pages whose columns are the URL, where there are some a label of the content, and an order."""
+    def add_labelled(self, table: pa.Table, *, ordered: bool) -> None:
+        """Take pages whose columns are the URL, a label of the content and, where they are `ordered`, an order."""
         self.ordered = ordered
         columns = [column.to_pylist() for column in table.columns]
-        nothing = [None] * len(table)
-        labels = columns[1] if labelled else nothing
-        orders = columns[-1] if ordered else nothing
-        for url, label, order in zip(columns[0], labels, orders, strict=True):
+        orders = columns[2] if ordered else [None] * len(table)
+        for url, label, order in zip(columns[0], columns[1], orders, strict=True):
             self._take(url, label, order)
 
     def _take(self, url: str | None, label: Any, order: str | None, cluster: int = ALONE) -> None:
@@ -376,7 +374,7 @@ def _pages_on_spark(
         finally:
             found.release()
         content = {"recipe": stats.recipe, "removed": stats.removed}
-    collected.add_labelled(known.table, labelled=True, ordered=order is not None)
+    collected.add_labelled(known.table, ordered=order is not None)
     collected.require_values(label, order)
     collected.skipped = _files(read, known.num_bad)
     return collected.pages(content, read.num_unread + known.num_bad)

@@ -22,6 +22,7 @@ __all__ = [
     "NO_ROOT",
     "NO_ROOT_HINT",
     "STEADY",
+    "CutOffError",
     "cause_of",
     "first_line",
     "has_no_root",
@@ -230,8 +231,18 @@ def _about_a_file(error: Exception, whole: str) -> NearSameError | None:
     return None
 
 
+class CutOffError(SourceError):
+    """A file lacks its end, which Spark would not miss."""
+
+    def __init__(self, address: str) -> None:
+        super().__init__(f"{address} cannot be read: it lacks its end", hint="Repair the file, or leave it out.")
+        self.address = address
+
+
 def unread_file(error: SourceError) -> str | None:
-    """The address of the file that Spark could not read, where an error of ours was made of one that says so."""
+    """The address of the file that Spark could not read, or would not wholly, where an error says so."""
+    if isinstance(error, CutOffError):
+        return error.address
     said = error.__context__
     return _unreadable_file(_whole(said)) if isinstance(said, Exception) else None
 

@@ -19,10 +19,10 @@ from nearsame.engines.spark.confs import by_default, setting, told_to_jobs
 from nearsame.engines.spark.failures import STEADY
 from nearsame.errors import SourceError
 
-__all__ = ["Fetching", "at_once", "computed_once"]
+__all__ = ["LINE_BYTES", "Fetching", "at_once", "computed_once"]
 
 _OF_MEMORY, _OF_RESULTS = 10, 2  # parts of Java's memory, and of the largest result of a job
-_LINE_BYTES = 64  # of Java's memory, a row: fifteen times what of it comes back to stay
+LINE_BYTES = 64  # of Java's memory, a row: fifteen times what of it comes back to stay
 _UNPACKED = 8  # times as large as a file may what is read of it be
 _LARGEST, _USUAL = "spark.driver.maxResultSize", "1g"
 _READ_AT_ONCE = "spark.sql.files.maxPartitionBytes"
@@ -74,7 +74,7 @@ class Fetching:
             rows = frame._jdf.toArrowBatchRdd().toJavaRDD()  # noqa: SLF001  (what `toArrow` is made of)
             sizes = [0.0] * int(rows.getNumPartitions())
         number = sum(part.number for part in known)
-        if number * _LINE_BYTES > most_at_once or any(part.part >= len(sizes) for part in known):
+        if number * LINE_BYTES > most_at_once or any(part.part >= len(sizes) for part in known):
             return None
         for part in known:
             sizes[part.part] = float(part.size)

@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from nearsame.engines.spark.failures import hint_about, innermost, verdict
+from nearsame.engines.spark.failures import CutOffError, hint_about, innermost, verdict
 from nearsame.engines.spark.footers import AT_A_TIME, Footers, HadoopFile, footers
 from nearsame.engines.spark.forms import DELIMITERS, OWN_PACKING, READERS, SIGNS, Form, kind_of, name_of
 from nearsame.engines.spark.places import as_name, as_pattern
@@ -110,6 +110,9 @@ class HadoopFiles:
         """The files of a path without packed ones that cannot be read, or are empty; none: as they are.
 
         Those whose headers lack a name stand by their headers: Spark gives them names, and then finds that they differ.
+
+        Raises:
+            CutOffError: One that is not in `torn` lacks its end.
         """
         delimited = form.alone and form.kind in DELIMITERS
         if not (form.is_packed or delimited):
@@ -124,6 +127,14 @@ class HadoopFiles:
             odd = {
                 address: torn.get(address) if head is None else head for address, head in zip(every, heads, strict=True)
             }
+            unseen = {address: file.path for address, file in every.items() if odd[address] is None}
+            cut = [
+                address
+                for address, is_cut in zip(unseen, pool.map(self._cut_off, unseen.values()), strict=True)
+                if is_cut
+            ]
+        if cut:
+            raise CutOffError(cut[0])
         broken = tuple(sorted((address, odd[address] or "") for address in every if odd[address]))
         good: dict[tuple[str, str | None], list[str]] = defaultdict(list)
         for address in sorted(address for address in every if odd[address] is None):
@@ -147,7 +158,7 @@ class HadoopFiles:
             return ""
         return None if begins_as(head, compression) else f"not readable as {compression}"
 
-    def breaks_off(self, path: Any) -> bool:
+    def _cut_off(self, path: Any) -> bool:
         """Whether a packed file lacks its end, as far as its last bytes tell; Hadoop does not miss that of bz2."""
         compression = COMPRESSIONS.get(f".{kind_of(str(path.getName()))[1]}")
         if compression != "bz2":

@@ -18,7 +18,17 @@ from nearsame.dataclass import dataclass
 from nearsame.engines.spark.failures import NO_ROOT, NO_ROOT_HINT, first_line, has_no_root, hint_about
 from nearsame.errors import OutputError
 
-__all__ = ["HadoopPlace", "as_name", "as_path", "as_pattern", "matches", "place_at", "places_of", "target_at"]
+__all__ = [
+    "HadoopPlace",
+    "as_name",
+    "as_path",
+    "as_pattern",
+    "matches",
+    "on_disk",
+    "place_at",
+    "places_of",
+    "target_at",
+]
 
 _GLOB = re.compile(r"([\][{}*?\\])")
 _ONE_STORE = {"s3n": "s3a", "s3": "s3a"}  # names of one store
@@ -297,4 +307,9 @@ def as_path(uri: str) -> str:
     >>> as_path("file:///crawl/a%20b.parquet")
     '/crawl/a b.parquet'
     """
-    return unquote(re.sub("^file:/+", "/", uri))
+    return unquote(on_disk(uri))
+
+
+def on_disk(address: str) -> str:
+    """An address without the scheme that a disk has."""
+    return re.sub("^file:/+", "/", address)

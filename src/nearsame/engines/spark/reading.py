@@ -37,7 +37,8 @@ from nearsame.engines.spark.forms import (
     name_of,
 )
 from nearsame.engines.spark.json_lines import LINE, odd_lines
-from nearsame.engines.spark.places import as_name, as_path, as_pattern, place_at
+from nearsame.engines.spark.mapping import quoted
+from nearsame.engines.spark.places import as_name, as_path, as_pattern, on_disk, place_at
 from nearsame.engines.spark.plans import said_by_folders, twice_named, with_file
 from nearsame.engines.spark.strings import UNREAD, read_lines, require_one_home, row_options
 from nearsame.errors import ConfigError, SourceError
@@ -49,7 +50,6 @@ from nearsame.named import NamedTuple
 __all__ = ["FILE", "Given", "PackedFile", "Salvaged", "is_frame", "packed_files", "read", "whole_files"]
 
 FILE = "nearsame_file"  # the path of the file that a record stands in, where Spark itself does not tell
-_LOCAL = re.compile("^file:/+")
 # Of a text what `as_path` makes of its file, in SQL.
 _FILE = "replace(coalesce(nearsame_path, input_file_name()), '+', '%2B')"
 _PATH = f"regexp_replace(url_decode({_FILE}), '^file:/+', '/')"
@@ -142,7 +142,7 @@ def read(
         form = _form(files, path, entries)
         named += [(str(entry.getPath().toString()), not entry.isFile()) for entry in entries]
         schemas = files.footers(path, form) if form.kind in OWN_PACKING else files.whole(path, form, salvaged.reasons)
-        broken += [(_LOCAL.sub("/", address), reason) for address, reason in schemas.broken]
+        broken += [(on_disk(address), reason) for address, reason in schemas.broken]
         for common, alike in _by_columns(form, path, schemas).items():
             for one, paths in files.by_line_end(common, alike):
                 together[one] += paths
@@ -171,7 +171,7 @@ def _require_once(named: list[tuple[str, bool]]) -> None:
         ways = (address[:at] for at, letter in enumerate(address) if letter == "/")
         inside = (address[len(way) + 1 :].split("/") for way in ways if way in folders)
         if address in before or any(not any(map(is_hidden, names)) for names in inside):
-            raise ConfigError(f"{as_name(_LOCAL.sub('/', address))} is named twice", hint=NAMED_TWICE)
+            raise ConfigError(f"{as_name(on_disk(address))} is named twice", hint=NAMED_TWICE)
         before.add(address)
 
 
@@ -183,19 +183,15 @@ class PackedFile(NamedTuple):
     base: str | None
 
 
-def packed_files(session: Any, sources: Sequence[Any], *, breaking: bool = False) -> list[PackedFile]:
-    """The packed files of lines and rows among some sources: all, or those that a glance at their ends tells of."""
+def packed_files(session: Any, sources: Sequence[Any]) -> list[PackedFile]:
+    """The packed files of lines and rows among some sources."""
     files, found = HadoopFiles(session), list[PackedFile]()
     for path in (str(os.fspath(source)) for source in sources if not is_frame(source)):
         path = files.literally(path)  # noqa: PLW2901  (the same one)
         form = None if _is_table(files, path) else _form(files, path, files.at(path))
         if form is not None and form.is_packed:
-            every = ((file, str(file.path.toString())) for file in files.listed(path, form))
-            found += [
-                PackedFile(address, form.kind, file.base)
-                for file, address in every
-                if kind_of(name_of(address))[1] is not None and (not breaking or files.breaks_off(file.path))
-            ]
+            every = (PackedFile(str(file.path.toString()), form.kind, file.base) for file in files.listed(path, form))
+            found += [file for file in every if kind_of(name_of(file.address))[1] is not None]
     return found
 
 
@@ -268,7 +264,7 @@ def _loaded(  # noqa: PLR0913  (what is read, and how)
         if form.kind == "jsonl" and set(frame.columns) <= {UNREAD}:  # without a record that names columns
             frame = reader.schema(f"text string, {UNREAD} string").load(paths)
     if form.kind == "text":  # a file is a document, as on one machine
-        others = [f"`{name}`" for name in frame.columns if name != _TEXT]
+        others = [quoted(name) for name in frame.columns if name != _TEXT]
         named = with_file(frame, "nearsame_path")  # of which sources of the second version say nothing
         frame = named.selectExpr(f"{_PATH} as id", f"{_TEXT} as text", *others)
     return Given(name, frame, form.kind, form.ignored)
@@ -311,7 +307,7 @@ def _roots(session: Any, paths: list[str]) -> dict[str, int]:
     files = HadoopFiles(session)
     for number, path in enumerate(paths if len(paths) > 1 else ()):
         for entry in files.at(path):
-            roots.setdefault(_LOCAL.sub("/", str(entry.getPath().toString())), number)
+            roots.setdefault(on_disk(str(entry.getPath().toString())), number)
     return roots
 
 
