@@ -9,6 +9,7 @@
 
 import json
 import os
+import re
 import sys
 import time
 from collections import deque
@@ -39,6 +40,8 @@ def main(task: dict[str, Any]) -> None:
         "ready": ready,
         "counts": counts,
         "sets": sets,
+        "crawl": crawl,
+        "mirrors": mirrors,
     }
     for module in (corpus, layers, records):
         module.FEW_ROWS = task.get("few_rows", corpus.FEW_ROWS)
@@ -148,6 +151,21 @@ def pairs(session: Any, file: str, task: dict[str, Any]) -> Answer:
     return _numbers(_arrow(found.pairs), "a_id", "b_id"), found.stats.record()
 
 
+def crawl(session: Any, path: str, task: dict[str, Any]) -> Answer:
+    """Removed pages of a folder with their witnesses, once the answer is written: from archives Spark writes lists."""
+    extra = {"threads": task["threads"], "ties": "content"} if session is None else {}
+    found = ns.dedup(path, method=method(task), audit=False, **task["asked"], **engine(session, task), **extra)
+    found.write(f"{path}.out", overwrite=True)
+    return _numbers(_arrow(found.removals), "id", "witness_id"), found.stats.record()
+
+
+def mirrors(session: Any, path: str, task: dict[str, Any]) -> Answer:
+    """Hosts that are mirrors of each other, by the numbers in their names."""
+    extra = {"threads": task["threads"]} if session is None else {}
+    found = ns.mirrors(path, method=method(task), **task["asked"], **engine(session, task), **extra)
+    return _numbers(found.table, "a", "b"), found.stats.record()
+
+
 def ready(session: Any, file: str, task: dict[str, Any]) -> Answer:
     """All pairs of sets that are ready, as MLlib has them."""
     frame = session.read.parquet(file)
@@ -237,7 +255,12 @@ def _arrow(frame: Any) -> pa.Table:
 
 def _numbers(table: pa.Table, first: str, second: str) -> list[tuple[Any, ...]]:
     columns = (table.column(name).to_pylist() for name in (first, second))
-    return [(int(a), int(b)) for a, b in zip(*columns, strict=True)]
+    return [(_number(a), _number(b)) for a, b in zip(*columns, strict=True)]
+
+
+def _number(name: str) -> int:
+    """The digits of a name: documents, records and hosts are numbered."""
+    return int(re.sub(r"\D", "", name))
 
 
 if __name__ == "__main__":

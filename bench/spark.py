@@ -106,6 +106,7 @@ class Bench:
     small: Path
     limit_seconds: float = LIMIT_MINUTES * 60
     partitions: int = PARTITIONS
+    more: tuple[tuple[str, str], ...] = ()  # settings of the session
 
     def run(self, file: Path, what: str, engine: str, **task: Any) -> dict[str, Any]:
         """One task in a process of its own."""
@@ -115,6 +116,7 @@ class Bench:
             "spark.sql.files.maxPartitionBytes": str(16 << 20),
             "spark.ui.showConsoleProgress": "false",
             "spark.local.dir": str(self.folder / "spark"),
+            **dict(self.more),
         }
         given = {"what": what, "engine": engine, "file": str(file), "small": str(self.small), "threshold": THRESHOLD}
         command = [sys.executable, str(TASK), json.dumps({**given, "conf": conf, "threads": 2, **task})]

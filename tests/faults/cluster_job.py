@@ -20,6 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark import TaskContext
 from pyspark.sql import SparkSession
+from pyspark.sql.functions import udf
 
 import nearsame as ns
 from nearsame.flow import pipeline
@@ -80,6 +81,20 @@ def plant(fault: str) -> None:
         return found._replace(features=(*first, Faulty(last, fault)))
 
     pipeline.steps = faulty  # type: ignore[assignment]  # that is the fault
+
+
+def dawdling(documents: Any, writing: Path) -> Any:
+    """These documents, one part of which comes slowly for the first attempt once the file is there."""
+
+    def slowly(text: str) -> str:
+        context = TaskContext.get()
+        if context is not None and context.attemptNumber() == 0 and context.partitionId() == 1 and writing.exists():
+            writing.with_name("dawdled").touch()
+            time.sleep(60)
+            writing.with_name("woke up").touch()
+        return text
+
+    return documents.withColumn("text", udf(slowly, "string")("text"))
 
 
 def watch(session: Any, num_stages: int, file: Path) -> None:
@@ -164,6 +179,7 @@ def written(ask: Any, folder: Path) -> Any:
     """What is written."""
     found = _run(ask, in_files(_SOURCE, folder / "files"), **_SETTINGS)
     BEGUN.set()
+    (folder / "writing").touch()
     found.write(str(folder / "clean"))
     kept, removed = (pq.read_table(next((folder / "clean").glob(f"{name}*"))) for name in ("kept", "removed"))
     lines = kept.to_pylist(), removed.select(["id", "witness_id", "similarity"]).to_pylist()
@@ -239,7 +255,7 @@ def main(task: dict[str, Any]) -> None:
     os.environ["PYSPARK_PYTHON"] = sys.executable
     builder = SparkSession.builder.master(task["master"]).appName("nearsame faults").config(map=CONF)
     session = builder.config(map=task.get("conf", {})).getOrCreate()
-    if "fault" in task:
+    if task.get("fault") in ("fail", "dawdle"):
         plant(task["fault"])
     folder = Path(task["folder"])
     if task["asked"] not in ("written", "remembered"):
@@ -250,6 +266,8 @@ def main(task: dict[str, Any]) -> None:
     engine = ns.Spark(session, driver_bytes=0, task_bytes=0, rounds=1, **table)  # some side by side, the rest in order
 
     def laid_out(source: Any) -> Any:
+        if task.get("fault") == "dawdle while writing":
+            return dawdling(session.read.parquet(str(source)), folder / "writing")
         return str(source) if isinstance(source, Path) else session.createDataFrame(source).repartition(4, "number")
 
     answer = answered(task["asked"], on_spark(engine, laid_out), folder)

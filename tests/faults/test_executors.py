@@ -26,6 +26,11 @@ SPECULATION = {
     "spark.speculation.quantile": "0.25",
     "spark.speculation.minTaskRuntime": "500ms",
 }
+_TWICE = ("pairs", "layers", "against", "past the table", "pages", "archives", "work directory")
+MOMENTS = [  # what is asked, and how many stages are done when harm comes
+    *((asked, stages) for asked in _TWICE for stages in (5, 25)),
+    *(("remembered", 3), ("remembered", 15), ("decisions", 9), ("leaks", 0), ("mirrors", 9)),
+]
 
 
 @pytest.fixture(scope="module")
@@ -88,15 +93,7 @@ def job(workers, tmp_path):
         pytest.param("exact", 1, {}, marks=pytest.mark.long, id="reading"),
         pytest.param("exact", 9, {}, marks=pytest.mark.long, id="shuffled"),
         pytest.param("exact", 20, ADAPTED, marks=pytest.mark.slow, id="adapted"),
-        *(
-            pytest.param(asked, stages, ADAPTED, marks=pytest.mark.long, id=f"{asked}, {stages}")
-            for asked in ("pairs", "layers", "against", "past the table", "pages", "archives", "work directory")
-            for stages in (5, 25)
-        ),
-        *(
-            pytest.param(asked, stages, ADAPTED, marks=pytest.mark.long, id=f"{asked}, {stages}")
-            for asked, stages in (("remembered", 3), ("remembered", 15), ("decisions", 9), ("leaks", 0), ("mirrors", 9))
-        ),
+        *(pytest.param(*moment, ADAPTED, marks=pytest.mark.long, id="{}, {}".format(*moment)) for moment in MOMENTS),
         *(pytest.param("written", stages, {}, marks=pytest.mark.long, id=f"written, {stages}") for stages in (0, 1)),
     ],
 )
@@ -105,23 +102,30 @@ def test_a_killed_executor_changes_nothing(asked, stages, conf, job, workers):
     running = job(asked=asked, stages=stages, conf=conf)
     assert running.reached(), "the job ended before"
     workers.kill_executor()
-    found, harm = running.answer()
-    assert {} == difference(_at_home(running), found)
-    assert harm["lost"] >= 1
+    _unharmed(running)
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("asked", ["exact", "archives"])
-def test_a_killed_worker_changes_nothing(asked, job, workers):
+@pytest.mark.parametrize(
+    ("asked", "stages"),
+    [
+        pytest.param("written", 1, marks=pytest.mark.slow),
+        *(pytest.param(*moment, marks=pytest.mark.long) for moment in (("exact", 15), ("written", 0), *MOMENTS)),
+    ],
+)
+def test_a_killed_worker_changes_nothing(asked, stages, job, workers):
     """Its executor and what that shuffled are gone with it, and nobody starts another one there."""
-    running = job(asked=asked, stages=15, conf=ADAPTED)
+    running = job(asked=asked, stages=stages, conf={} if asked == "written" else ADAPTED)
     assert running.reached(), "the job ended before"
     host = workers.kill_worker()
     try:
-        found, harm = running.answer()
+        _unharmed(running)
     finally:
         workers.start_worker(host)
-    assert {} == difference(_at_home(running), found)
+
+
+def _unharmed(job):
+    found, harm = job.answer()
+    assert {} == difference(_at_home(job), found)
     assert harm["lost"] >= 1
 
 
@@ -148,3 +152,14 @@ def test_speculative_copies_change_nothing(job):
     found, harm = running.answer()
     assert {} == difference(_at_home(running), found)
     assert harm["killed"] >= 1
+
+
+@pytest.mark.long
+def test_speculative_copies_write_nothing_twice(job):
+    """Of a task that writes what stays: each document is in one file, once."""
+    running = job(asked="written", fault="dawdle while writing", conf=SPECULATION)
+    found, harm = running.answer()
+    assert {} == difference(_at_home(running), found)
+    assert harm["killed"] >= 1
+    assert (running.folder / "dawdled").exists()
+    assert not (running.folder / "woke up").exists()

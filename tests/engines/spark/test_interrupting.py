@@ -240,7 +240,7 @@ def test_a_command_that_is_interrupted_ends_in_silence_and_so_does_java(moment, 
     program = subprocess.Popen(
         command, cwd=tmp_path, env=settings, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
     )
-    (java,) = eventually(lambda: children(program.pid, "spark"))
+    (java,) = eventually(lambda: children(program.pid, "pyspark-shell"))  # what is forked, has our own command at first
     if moment != "java is launched":
         eventually(lambda: any(log.stat().st_size for log in tmp_path.glob("nearsame-spark-*.log")))
     if moment == "it works":
