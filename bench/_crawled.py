@@ -3,8 +3,8 @@
 1. Texts are those of corpus.py, near-duplicates among them, each as the article of a page of some host.
 2. Each tenth host has a mirror, with the same articles at the same paths. One page in twenty is fetched again, with a
    parameter that says only where a reader came from.
-3. A page's number is its id, and ends its record's name. Where the text is that of another page, or was made from it,
-   that page, or the one that it was made from, is its origin: so truth.py knows them for near-duplicates.
+3. Where a page's text is that of another page, or was made from it, that page, or the one that it was made from, is its
+   origin: so truth.py knows them for near-duplicates.
 """
 
 import gzip
@@ -25,7 +25,7 @@ FILES, HOSTS, AGAIN = 16, 50, 20
 MIRRORS = {host: f"mirror{host}.example" for host in range(0, HOSTS, 10)}
 FRAME_BYTES = 12_000  # of markup around an article, more or less
 GROUP = 16_000  # pages that are written at a time
-SCHEMA = pa.schema([("id", pa.string()), ("url", pa.string()), ("html", pa.string())])
+SCHEMA = pa.schema([("url", pa.string()), ("html", pa.string())])
 
 
 class Page(NamedTuple):
@@ -43,6 +43,7 @@ class Crawl(NamedTuple):
 
     files: str  # a folder of Parquet
     archives: str  # the same pages, a gzip member a record
+    numbers: dict[str, int]  # by URL, which is an archive's id
     texts: list[str]
     origins: list[int | None]
     markup_bytes: int
@@ -51,6 +52,7 @@ class Crawl(NamedTuple):
 def of_size(folder: Path, size: int) -> Crawl:
     """A crawl with so many bytes of markup; its files are found again where they were made before."""
     home, texts, origins, markup = folder / f"crawl-{size}", list[str](), list[int | None](), 0
+    numbers = dict[str, int]()
     part = None if home.exists() else home.with_suffix(".part")
     with ExitStack() as opened:
         files = [] if part is None else _opened(part, opened)
@@ -58,12 +60,13 @@ def of_size(folder: Path, size: int) -> Crawl:
         while group := list(islice(made, GROUP)):
             for number, (table, archive) in enumerate(files):
                 _write(table, archive, group[number::FILES])
+            numbers |= {page.url: page.number for page in group}
             texts += (page.text for page in group)
             origins += (page.origin for page in group)
             markup += sum(len(page.html.encode()) for page in group)
     if part is not None:
         part.rename(home)
-    return Crawl(str(home / "pages"), str(home / "archives"), texts, origins, markup)
+    return Crawl(str(home / "pages"), str(home / "archives"), numbers, texts, origins, markup)
 
 
 def pages(size: int) -> Iterator[Page]:
@@ -123,7 +126,7 @@ def _opened(folder: Path, opened: ExitStack) -> list[tuple[pq.ParquetWriter, Bin
 
 
 def _write(table: pq.ParquetWriter, archive: BinaryIO, few: Sequence[Page]) -> None:
-    lines = [{"id": str(page.number), "url": page.url, "html": page.html} for page in few]
+    lines = [{"url": page.url, "html": page.html} for page in few]
     table.write_table(pa.Table.from_pylist(lines, SCHEMA))
     archive.writelines(map(_record, few))
 

@@ -9,7 +9,6 @@
 
 import json
 import os
-import re
 import sys
 import time
 from collections import deque
@@ -28,7 +27,7 @@ from nearsame.frames import corpus, layers, records
 
 FILES = 8  # that the vectors lie in
 PRIME = 2038074743  # MLlib's, which elements are taken modulo
-Answer = tuple[list[tuple[Any, ...]], dict[str, Any]]  # pairs of document numbers, and what a run says of itself
+Answer = tuple[list[tuple[Any, ...]], dict[str, Any]]  # pairs of documents, and what a run says of itself
 
 
 def main(task: dict[str, Any]) -> None:
@@ -156,14 +155,14 @@ def crawl(session: Any, path: str, task: dict[str, Any]) -> Answer:
     extra = {"threads": task["threads"], "ties": "content"} if session is None else {}
     found = ns.dedup(path, method=method(task), audit=False, **task["asked"], **engine(session, task), **extra)
     found.write(f"{path}.out", overwrite=True)
-    return _numbers(_arrow(found.removals), "id", "witness_id"), found.stats.record()
+    return _names(_arrow(found.removals), "id", "witness_id"), found.stats.record()
 
 
 def mirrors(session: Any, path: str, task: dict[str, Any]) -> Answer:
-    """Hosts that are mirrors of each other, by the numbers in their names."""
+    """Prefixes of URLs that are mirrors of each other, in their order: the engines read pages in another one."""
     extra = {"threads": task["threads"]} if session is None else {}
     found = ns.mirrors(path, method=method(task), **task["asked"], **engine(session, task), **extra)
-    return _numbers(found.table, "a", "b"), found.stats.record()
+    return [tuple(sorted(pair)) for pair in _names(found.table, "a", "b")], found.stats.record()
 
 
 def ready(session: Any, file: str, task: dict[str, Any]) -> Answer:
@@ -255,12 +254,11 @@ def _arrow(frame: Any) -> pa.Table:
 
 def _numbers(table: pa.Table, first: str, second: str) -> list[tuple[Any, ...]]:
     columns = (table.column(name).to_pylist() for name in (first, second))
-    return [(_number(a), _number(b)) for a, b in zip(*columns, strict=True)]
+    return [(int(a), int(b)) for a, b in zip(*columns, strict=True)]
 
 
-def _number(name: str) -> int:
-    """The digits of a name: documents, records and hosts are numbered."""
-    return int(re.sub(r"\D", "", name))
+def _names(table: pa.Table, first: str, second: str) -> list[tuple[Any, ...]]:
+    return list(zip(*(table.column(name).to_pylist() for name in (first, second)), strict=True))
 
 
 if __name__ == "__main__":

@@ -38,13 +38,13 @@ CONF = (("spark.sql.execution.arrow.maxRecordsPerBatch", "1000"),)  # as docs/sp
 
 def tasks() -> dict[str, dict[str, Any]]:
     """What is done, and where the pages are read."""
-    markup, layers = {"html_column": "html"}, {"use": LAYERS}
+    markup, layers = {"html_column": "html", "id_column": "url"}, {"use": LAYERS}
     return {
         "pages": {"what": "crawl", "where": "files", "asked": markup},
         "pages, layers": {"what": "crawl", "where": "files", "asked": {**markup, **layers, "url_column": "url"}},
         "archives": {"what": "crawl", "where": "archives", "asked": {}},
         "archives, layers": {"what": "crawl", "where": "archives", "asked": layers},
-        "mirrors": {"what": "mirrors", "where": "files", "asked": {**markup, "url_column": "url"}},
+        "mirrors": {"what": "mirrors", "where": "files", "asked": {"html_column": "html", "url_column": "url"}},
     }
 
 
@@ -80,9 +80,9 @@ def row(name: str, seen: spark.Seen, one: spark.Seen, num_pages: int, quality: t
 def quality(what: str, seen: spark.Seen, made: _crawled.Crawl, known: truth.Truth) -> tuple[float, float]:
     """(recall, precision) of an answer."""
     if what == "crawl":
-        judged = truth.judge(made.texts, known, seen.answer)
+        judged = truth.judge(made.texts, known, [(made.numbers[a], made.numbers[b]) for a, b in seen.answer])
         return judged.recall, judged.precision
-    right = seen.answer & {(host, host) for host in _crawled.MIRRORS}
+    right = seen.answer & {(f"http://h{host}.example/", f"http://{twin}/") for host, twin in _crawled.MIRRORS.items()}
     return len(right) / len(_crawled.MIRRORS), len(right) / len(seen.answer) if seen.answer else 1.0
 
 

@@ -93,8 +93,8 @@ class Seen:
         return dict(self.runs[-1]["said"])
 
     @property
-    def answer(self) -> set[tuple[int, int]]:
-        """Pairs of document numbers."""
+    def answer(self) -> set[tuple[Any, Any]]:
+        """Pairs of documents, by what they are called."""
         return {(a, b) for a, b in self.runs[-1]["answer"]}
 
 

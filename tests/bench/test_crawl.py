@@ -31,8 +31,7 @@ def test_pages_lie_in_parquet_and_in_archives_alike(script, made, tmp_path):
     assert [page.text for page in pages] == made.texts
     assert SIZE <= made.markup_bytes < SIZE + 200_000
     table = pq.read_table(made.files)
-    expected = {str(page.number): (page.url, page.html) for page in pages}
-    assert expected == {line["id"]: (line["url"], line["html"]) for line in table.to_pylist()}
+    assert {page.url: page.html for page in pages} == {line["url"]: line["html"] for line in table.to_pylist()}
     records = ns.dedup(made.archives, method="digest")
     assert records.stats.documents == len(pages)
     before = sorted(tmp_path.rglob("*"))
@@ -50,8 +49,8 @@ def test_families_have_what_was_planted(script, made):
     }
     assert len(twins) > 10
     assert all(known.pairs[pair] == 1 for pair in twins if made.texts[pair[0]] == made.texts[pair[1]])
-    found = ns.dedup(made.files, html_column="html", method=ns.Jaccard(threshold="0.8"))
-    answer = [(int(line["id"]), int(line["witness_id"])) for line in found.removals.to_pylist()]
+    found = ns.dedup(made.files, html_column="html", id_column="url", method=ns.Jaccard(threshold="0.8"))
+    answer = [tuple(made.numbers[line[name]] for name in ("id", "witness_id")) for line in found.removals.to_pylist()]
     judged = script.truth.judge(made.texts, known, answer)
     assert judged.recall > 0.9
     assert judged.precision > 0.9
@@ -59,7 +58,10 @@ def test_families_have_what_was_planted(script, made):
 
 def test_mirrors_are_hosts(script):
     """Recall of those that were made, precision of those that were found."""
-    seen = script.spark.Seen([{"answer": [[0, 0], [10, 10], [3, 4]]}])
+    hosts = [
+        (f"http://h{number}.example/", f"http://mirror{twin}.example/") for number, twin in ((0, 0), (10, 10), (3, 4))
+    ]
+    seen = script.spark.Seen([{"answer": hosts}])
     recall, precision = script.quality("mirrors", seen, None, None)
     assert recall == 2 / len(script._crawled.MIRRORS)
     assert precision == pytest.approx(2 / 3)

@@ -17,8 +17,6 @@ import nearsame as ns
 from nearsame.frames.writing import STATS, check_target, write_folder
 from tests import sparks
 
-pytestmark = pytest.mark.slow
-
 _DRIVER = """
 import os, signal, sys, time
 from pyspark.sql.functions import udf
@@ -93,7 +91,7 @@ found.write(target, overwrite=True)
 """
 
 
-@pytest.mark.parametrize(("fatal", "room"), [(1, 0), (2, 0), (2, 1 << 20)])
+@pytest.mark.parametrize(("fatal", "room"), [(1, 0), pytest.param(2, 0, marks=pytest.mark.long), (2, 1 << 20)])
 def test_a_run_that_is_killed_while_it_replaces_an_answer_loses_none(fatal, room, spark, tmp_path):
     """With the new one whole and the former in its place, and between: whoever asks next finds the former one."""
     target, engine = tmp_path / "clean", ns.Spark(spark, driver_bytes=room)

@@ -73,10 +73,10 @@ def answer(found: Any) -> tuple[list[Any], dict[str, Any]]:
     [
         (0, {"use": EVERY, "method": METHOD, "keep": "longest"}),
         (1, {"use": EVERY, "method": METHOD, "keep": "newest:date", "against": 101}),
-        (2, {"use": "url,text", "method": METHOD, "within": False, "against": 102}),
-        (3, {"use": "redirect,revisit", "keep": "max:url"}),
+        pytest.param(2, {"use": "url,text", "method": METHOD, "within": False, "against": 102}, marks=pytest.mark.long),
+        pytest.param(3, {"use": "redirect,revisit", "keep": "max:url"}, marks=pytest.mark.long),
         (4, {"use": "canonical,text", "method": "digest", "group_by": "host"}),
-        (5, {"use": "digest,text", "method": METHOD, "extract": "text"}),
+        pytest.param(5, {"use": "digest,text", "method": METHOD, "extract": "text"}, marks=pytest.mark.long),
     ],
 )
 def test_layers_of_archives_are_those_of_one_machine(spark: Any, tmp_path: Path, seed: int, asked: Any) -> None:
@@ -140,7 +140,7 @@ def test_copies_without_what_layers_removed_are_those_of_one_machine(spark: Any,
     assert copies[0] == copies[1]
 
 
-@pytest.mark.parametrize("use", [EVERY, "revisit,digest"])
+@pytest.mark.parametrize("use", [EVERY, pytest.param("revisit,digest", marks=pytest.mark.long)])
 def test_layers_of_real_archives_are_those_of_one_machine(spark: Any, data_dir: Path, use: str) -> None:
     """Some crawls are there several times, packed in other ways or without digests: who stays is who stands first."""
     source = str(data_dir / "warc")

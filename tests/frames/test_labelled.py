@@ -51,7 +51,7 @@ def test_mirrors_are_those_of_one_machine(engine, spark, tmp_path):
     same_mirrors(table, engine, frame, prefer="fastest:ms", method="minhash")
 
 
-@pytest.mark.parametrize("source", ["home", "others"])
+@pytest.mark.parametrize("source", ["home", pytest.param("others", marks=pytest.mark.long)])
 def test_rules_are_those_of_one_machine(source, engine, tmp_path):
     """With what speaks for them and against them, and what was counted."""
     pages = stories() if source == "home" else [*stories("one.example", 12), *stories("two.example", 12)]

@@ -85,12 +85,14 @@ def test_layers_of_pages_are_those_of_one_machine(spark):
     ("seed", "asked"),
     [
         pytest.param(0, {"use": EVERY, "method": METHOD}, marks=pytest.mark.long),
-        (1, {"use": EVERY, "method": METHOD, "keep": "newest:date", "against": crawl(101, 8)}),
+        pytest.param(1, {"use": EVERY, "method": METHOD, "keep": "newest:date", "against": crawl(101, 8)},
+                     marks=pytest.mark.long),
         (2, {"use": EVERY, "method": METHOD, "keep": "longest", "against": crawl(102, 8), "within": False}),
         (3, {"use": EVERY, "method": METHOD, "group_by": "group", "clusters": "components"}),
-        (4, {"use": "redirect,revisit,text", "method": METHOD, "group_by": "host"}),
+        pytest.param(4, {"use": "redirect,revisit,text", "method": METHOD, "group_by": "host"},
+                     marks=pytest.mark.long),
         pytest.param(5, {"use": "redirect", "keep": "longest"}, marks=pytest.mark.long),
-        (6, {"use": "url,revisit,digest", "keep": "shortest"}),
+        pytest.param(6, {"use": "url,revisit,digest", "keep": "shortest"}, marks=pytest.mark.long),
         pytest.param(
             7, {"use": "url,text", "method": ns.MinHash(threshold=0.6, shingle_size=2, recall=0.99)},
             marks=pytest.mark.long,
@@ -98,7 +100,8 @@ def test_layers_of_pages_are_those_of_one_machine(spark):
         (8, {"use": "canonical,text", "method": "digest"}),
         pytest.param(9, {"use": "url,text", "method": METHOD, "urls": ns.CanonicalUrl(up_to="usual")},
                      marks=pytest.mark.long),
-        (10, {"use": "digest,text", "method": ns.Containment(threshold=0.8, shingle_size=2)}),
+        pytest.param(10, {"use": "digest,text", "method": ns.Containment(threshold=0.8, shingle_size=2)},
+                     marks=pytest.mark.long),
     ],
 )  # fmt: skip
 def test_layers_are_those_of_one_machine(spark, seed, asked):
@@ -205,7 +208,11 @@ def test_lists_and_records_are_no_urls(spark, url):
 
 
 @pytest.mark.parametrize(
-    "asked", [{"use": "url,text"}, {"use": "url,text", "group_by": "host"}, {"keep": "newest:date"}]
+    "asked",
+    [
+        {"use": "url,text", "group_by": "host"},
+        *(pytest.param(asked, marks=pytest.mark.long) for asked in ({"use": "url,text"}, {"keep": "newest:date"})),
+    ],
 )
 def test_what_is_no_utf8_beside_the_text_stops_nobody(spark, asked):
     """A URL is known by its bytes, and a date is none: as on one machine."""

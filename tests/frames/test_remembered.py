@@ -129,7 +129,10 @@ def test_what_nobody_could_compare_with_is_not_remembered(spark, tmp_path):
 
 
 @pytest.mark.few
-@pytest.mark.parametrize("method", [METHOD, ns.MinHash(threshold=0.6, shingle_size=2, recall=0.99)])
+@pytest.mark.parametrize(
+    "method",
+    [METHOD, pytest.param(ns.MinHash(threshold=0.6, shingle_size=2, recall=0.99), marks=pytest.mark.long)],
+)
 def test_a_small_day_beside_a_small_output_comes_to_the_driver(method, spark, tmp_path):
     """With its documents, where they are as they were written; the answer is that of features."""
     engine, asked = ns.Spark(spark), {"method": method, "keep": ("max:n", "longest"), "group_by": "lang"}

@@ -52,8 +52,8 @@ def _kept(source, **asked):
     [
         [(Decimal("9.5"), SHORT), (Decimal("10.00"), LONG)],
         [(9, pa.int64()), (Decimal("10.00"), LONG)],
-        [(Decimal("9.5"), SHORT), (10, pa.int64())],
-        [(9, pa.int8()), (10, pa.int64())],
+        pytest.param([(Decimal("9.5"), SHORT), (10, pa.int64())], marks=pytest.mark.long),
+        pytest.param([(9, pa.int8()), (10, pa.int64())], marks=pytest.mark.long),
     ],
 )
 def test_the_greatest_number_stays_whatever_their_types_are(engine, files, values):
@@ -89,8 +89,8 @@ def test_decimals_that_no_decimal_holds_are_refused(engine, files):
     ("values", "asked"),
     [
         ([(_at(0).date(), pa.date32()), (_at(2), ZONED)], {"keep": "newest:n"}),
-        ([(_at(1), NAIVE), (_at(2), ZONED)], {"keep": "newest:n"}),
-        ([(_at(2), NAIVE), (_at(0).date(), pa.date32())], {"keep": "newest:n"}),
+        pytest.param([(_at(1), NAIVE), (_at(2), ZONED)], {"keep": "newest:n"}, marks=pytest.mark.long),
+        pytest.param([(_at(2), NAIVE), (_at(0).date(), pa.date32())], {"keep": "newest:n"}, marks=pytest.mark.long),
         ([(_at(2, 30), NAIVE), (_at(3, 30), NAIVE), (None, ZONED), (_at(9), ZONED)], {"group_by": "n"}),
         ([(_at(0), NAIVE), (_at(0).date(), pa.date32()), (_at(0), ZONED)], {"group_by": "n"}),
     ],

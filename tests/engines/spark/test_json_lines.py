@@ -84,7 +84,7 @@ def test_lines_that_are_fine_are_read_by_spark_itself(spark, tmp_path: Path) -> 
     assert [(1, "1", 1), (2, "2", 2)] == sorted((row.day, row.id, row.n) for row in rows)
 
 
-@pytest.mark.parametrize("more", ["", "trailing"])
+@pytest.mark.parametrize("more", [pytest.param("", marks=pytest.mark.long), "trailing"])
 def test_groups_of_numbers_that_are_rounded_are_refused(spark, tmp_path: Path, more: str) -> None:
     """As on one machine: two of them could be one."""
     path, engine = tmp_path / "a.jsonl", ns.Spark(spark)
