@@ -262,6 +262,20 @@ def test_a_name_that_leads_to_a_file_is_no_pattern(name, spark, tmp_path):
 
 
 @pytest.mark.few
+def test_names_of_files_of_csv_are_no_patterns(spark, tmp_path):
+    """Where Spark looks for columns, it takes them for such: it found no file, or another one."""
+    for folder, name, at in (("n=7", "a[1].csv.gz", 0), ("n=7", "a1.csv.gz", 1), ("n=8", "b{c,d}.csv.gz", 2)):
+        (tmp_path / folder).mkdir(exist_ok=True)
+        _csv(tmp_path / folder / name, "\r\n" if at else "\n", [f"cell {at}\r\n"] * 2, packed=True)
+    for source, documents in ((tmp_path, 6), (tmp_path / "n=7" / "a[1].csv.gz", 2), (tmp_path / "*" / "*.csv.gz", 6)):
+        here, there = (ns.dedup(source, ties="content", **on) for on in ({}, {"engine": ns.Spark(spark)}))
+        texts = sorted(here.kept()["text"].to_pylist())
+        assert (documents, texts) == (there.stats.documents, sorted(row.text for row in there.kept().collect()))
+        assert texts[0].endswith("\r\n")
+    assert {"id", "text", "n"} == set(ns.dedup(tmp_path, engine=ns.Spark(spark)).kept().columns)
+
+
+@pytest.mark.few
 def test_a_column_without_a_name_does_not_keep_csv_from_being_read(spark, tmp_path):
     """As pandas writes its index; one file, or a folder of them, whose headers are the same or not."""
     for at in range(3):

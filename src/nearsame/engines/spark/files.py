@@ -203,7 +203,8 @@ class HadoopFiles:
         r"""The paths of a form, those of CSV by how their rows end: with \r\n Spark makes that \n in quoted cells, too.
 
         It does not where it is told how rows end, which then holds for all of what is read together. A file that does
-        not say it goes with the others.
+        not say it goes with the others. Where Spark looks for columns, it takes names of files for patterns: there the
+        header is ours to say.
 
         Raises:
             ColumnError: A header has a name twice: Spark would give them others.
@@ -211,8 +212,11 @@ class HadoopFiles:
         every = [file for path in paths for file in self.listed(path, form)] if form.kind in DELIMITERS else []
         with ThreadPoolExecutor(AT_A_TIME) as pool:
             rows = list(pool.map(self._first_row, (file.path for file in every)))
-        for file, row in zip(every, rows, strict=True):
-            require_apart(_header(row, form.kind), as_name(str(file.path.toString())))
+        headers = [_header(row, form.kind) for row in rows]
+        for file, header in zip(every, headers, strict=True):
+            require_apart([name for name in header if name], as_name(str(file.path.toString())))
+        if any(SIGNS.intersection(str(file.path.toString())) for file in every):
+            form = form._replace(header=next(filter(None, headers), ()))
         found = [row[len(row.rstrip(b"\r\n")) :].decode() for row in rows]
         ends = [end if end.endswith("\n") else "" for end in found]
         known = [end for end in ends if end] or [""]
@@ -283,10 +287,10 @@ def require_apart(names: Sequence[str], source: str) -> None:
         raise ColumnError(message, hint="Rename all but one of them.")
 
 
-def _header(row: bytes, kind: str) -> list[str]:
-    """The names in a header; what has none gets one by Spark."""
+def _header(row: bytes, kind: str) -> tuple[str, ...]:
+    """The names in a header; some may be empty."""
     lines = row.decode("utf-8-sig", "replace").splitlines(keepends=True)
-    return [name for name in next(csv.reader(lines, delimiter=DELIMITERS[kind]), []) if name]
+    return tuple(next(csv.reader(lines, delimiter=DELIMITERS[kind]), []))
 
 
 def _named_by(line: str, kind: str) -> str:

@@ -28,6 +28,7 @@ class Form(NamedTuple):
     is_packed: bool = False  # whether some are packed, in formats that are not packed by themselves
     is_checked: bool = False  # whether their headers have been seen to be the same
     line_end: str = ""  # of rows of CSV, where they say it
+    header: tuple[str, ...] = ()  # of CSV in files by whose names Spark finds no columns
 
 
 def kind_of(name: str) -> tuple[str | None, str | None]:

@@ -40,7 +40,7 @@ from nearsame.engines.spark.json_lines import LINE, odd_lines
 from nearsame.engines.spark.mapping import quoted
 from nearsame.engines.spark.places import as_name, as_path, as_pattern, on_disk, place_at
 from nearsame.engines.spark.plans import said_by_folders, twice_named, with_file
-from nearsame.engines.spark.strings import UNREAD, read_lines, require_one_home, row_options
+from nearsame.engines.spark.strings import UNREAD, read_lines, require_one_home, row_options, strings_of
 from nearsame.errors import ConfigError, SourceError
 from nearsame.files.formats import WHOLE
 from nearsame.files.inputs import NAMED_TWICE
@@ -245,6 +245,7 @@ def _loaded(  # noqa: PLR0913  (what is read, and how)
         reader = reader.options(header=True, **row_options(form.kind))
         reader = reader.option("enforceSchema", form.is_checked or not form.alone)
         reader = reader.option("lineSep", form.line_end) if form.line_end else reader
+        reader = reader.schema(strings_of(form.header)) if form.header else reader
     if delimited or form.kind == "jsonl":
         reader = reader.option("mode", "FAILFAST" if strict else "PERMISSIVE")
         reader = reader if strict else reader.option("columnNameOfCorruptRecord", UNREAD)

@@ -9,7 +9,7 @@ from nearsame.engines.spark.json_lines import LINE, by_lines, fields_of
 from nearsame.engines.spark.mapping import quoted
 from nearsame.errors import ColumnError
 
-__all__ = ["UNREAD", "read_lines", "read_rows", "require_one_home", "row_options"]
+__all__ = ["UNREAD", "read_lines", "read_rows", "require_one_home", "row_options", "strings_of"]
 
 UNREAD = "nearsame_unread"
 
@@ -27,14 +27,24 @@ def read_rows(rows: Any, kind: str, header: Sequence[str], name: str) -> Any:
     """The records of rows of CSV or TSV; `header` has the names of their columns."""
     from pyspark.sql import functions
 
-    names = [named or f"_c{at}" for at, named in enumerate(header)]  # as Spark calls them
+    names = _called(header)
     require_apart(names, name)
     require_one_home(_twice(rows, names), name)
-    types = ", ".join(f"{quoted(column)} string" for column in (*names, UNREAD))
+    types = strings_of((*header, UNREAD))
     how = {key: str(value) for key, value in row_options(kind).items()} | {"columnNameOfCorruptRecord": UNREAD}
     read = rows.withColumn("nearsame_record", functions.from_csv(LINE, types, how))
     columns = [read["nearsame_record"][column].alias(column) for column in (*names, UNREAD)]
     return read.select(*columns, *(read[quoted(column)] for column in rows.columns if column != LINE))
+
+
+def strings_of(header: Sequence[str]) -> str:
+    """The columns of rows of CSV, for Spark."""
+    return ", ".join(f"{quoted(column)} string" for column in _called(header))
+
+
+def _called(header: Sequence[str]) -> list[str]:
+    """What Spark calls the columns of a header."""
+    return [named or f"_c{at}" for at, named in enumerate(header)]
 
 
 def row_options(kind: str) -> dict[str, Any]:
