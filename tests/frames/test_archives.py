@@ -199,3 +199,16 @@ def test_an_empty_file_is_copied_like_others(spark: Any, tmp_path: Path) -> None
     assert _contents(tmp_path / "cut" / "kept") == _contents(tmp_path / "expected" / "kept")
     with pytest.raises(ns.SourceError, match="leads to no folders below"):
         ns.dedup(f"{tmp_path}/**/*.warc", engine=ns.Spark(spark))
+
+
+def test_of_records_that_are_the_same_the_first_stays(spark: Any, tmp_path: Path) -> None:
+    """As on one machine: not that of the larger file, which Spark reads first."""
+    (tmp_path / "a.warc").write_bytes(response(1, _LONG) + response(2, _LONG))
+    (tmp_path / "b.warc").write_bytes(response(1, _LONG) + response(3, "other words " * 900) + response(1, _LONG))
+    goes = [(line["source"], line["row"]) for line in ns.dedup(tmp_path, ties="content").removals.to_pylist()]
+    every = {(str(tmp_path / "a.warc"), 0), (str(tmp_path / "a.warc"), 1)} | {
+        (str(tmp_path / "b.warc"), position) for position in range(3)
+    }
+    for engine in (ns.Spark(spark), ns.Spark(spark, driver_bytes=0)):
+        stay = ns.dedup(tmp_path, engine=engine).kept().collect()
+        assert every - {*goes} == {(row.file, row.position) for row in stay}

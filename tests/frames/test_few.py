@@ -75,6 +75,22 @@ def test_what_goes_is_what_the_cluster_removes(engines, settings):
     assert {} == difference(here, cluster)
 
 
+@pytest.mark.parametrize("ids", [["x"] * 12, [None] * 12, [*"xy"] * 6], ids=["one", "none", "two"])
+def test_rows_that_differ_beside_id_and_text_stay_as_on_the_cluster(spark, ids):
+    """By what they are called, whatever tasks they come from: nothing else decides."""
+    table = pa.table({"id": pa.array(ids, pa.string()), "text": [_START, "others"] * 6, "extra": range(12)})
+    stay = {
+        frozenset(row.extra for row in ns.dedup(frame, engine=engine).kept().collect())
+        for frame in (
+            spark.createDataFrame(rows).repartition(at + 1)
+            for at, rows in enumerate((table, table.take([*range(11, -1, -1)])))
+        )
+        for engine in (ns.Spark(spark), ns.Spark(spark, driver_bytes=0))
+    }
+    assert 1 == len(stay)
+    assert 2 == len(*stay)
+
+
 @pytest.mark.parametrize(
     "settings",
     [

@@ -5,7 +5,7 @@
 """
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
@@ -65,7 +65,8 @@ class Arrays:
         notes: what one must know of the priority.
         group_by: what two documents must have in common to be compared: a column that was read, or `host`.
         decisions: what people have decided, if they have.
-        called: what they call documents, where that is not what sources call them: an id by row, in a table.
+        called: what they call documents, where that is not what sources call them: by row, in a table, an id, a number
+            as `position`, and where it `stands`; these two decide where nothing else does.
         given: the same by row, where that is known.
     """
 
@@ -174,8 +175,15 @@ class Arrays:
     def ranked(self, order: Order) -> "Arrays":
         """A corpus that knows each document's place in an order."""
         chosen = None if self.decided is None else self.decided.places(self.about.sizes.size)
-        places, notes = placed(order, self.keep, self.about, self.reading, chosen)
+        places, notes = placed(order, self.keep, self.about, self.reading, chosen, last=self._own_order())
         return replace(self, ranks=places, notes=notes)
+
+    def _own_order(self) -> dict[str, Rows]:
+        """By row where a record stands, and what it is called: of rows that came in no order."""
+        if self.called is None:
+            return {}
+        origins = self.called(self.reading)
+        return {name: origins.column(name).to_numpy() for name in ("stands", "position")}
 
     def collapsed(self, features: Any) -> "Arrays":
         """A corpus that knows of each document the best one with equal features."""
@@ -313,8 +321,14 @@ def require_host(columns: Columns, num_documents: int, num_hosts: int) -> None:
         raise ConfigError(message, hint="Name the column of URLs with url_column (--url-column).")
 
 
-def placed(
-    order: Order, keep: Keep, about: About, reading: Reading, chosen: Rows | None = None
+def placed(  # noqa: PLR0913  (what is known of documents stands in several places)
+    order: Order,
+    keep: Keep,
+    about: About,
+    reading: Reading,
+    chosen: Rows | None = None,
+    *,
+    last: Mapping[str, Rows] | None = None,
 ) -> tuple[Rows, tuple[str, ...]]:
     """By row its place in an order, and what one must know of the values that decide it.
 
@@ -324,6 +338,7 @@ def placed(
         about: what is known of documents.
         reading: where they come from.
         chosen: by row a place that comes before all that `keep` says.
+        last: what decides before the place at which a row was read.
     """
     size, values = about.sizes.size, reading.orders
     columns: dict[str, Any] = {
@@ -339,6 +354,8 @@ def placed(
         notes += told
     if any(name == "id" for name, _ in order):
         columns["id"] = reading.origins.column("id")
+    if last:
+        columns, order = {**columns, **last}, (*order[:-1], *((name, True) for name in last), *order[-1:])
     if chosen is not None:
         columns[CHOSEN], order = chosen, chosen_first(order)
     return ranks(order, columns, size), notes

@@ -30,7 +30,7 @@ from nearsame.flow.removals import Removals
 from nearsame.flow.runs import Run
 from nearsame.flow.steps import steps
 from nearsame.frames.corpus import Frames
-from nearsame.frames.documents import GROUP, FrameSide
+from nearsame.frames.documents import GROUP, STANDS, FrameSide
 from nearsame.frames.examples import sources_of
 from nearsame.frames.pages import page_counts, page_tallies
 from nearsame.frames.records import ChosenRecords
@@ -45,7 +45,7 @@ from nearsame.stages.pairs.expand import Listed
 
 __all__ = ["Few", "FewRemovals", "FewRun", "called", "few_of"]
 
-_ROW, _ID, _URL, _CONTENT = (f"nearsame_{name}" for name in ("row", "id", "url", "content"))
+_ROW, _ID, _URL, _CONTENT, _STANDS = (f"nearsame_{name}" for name in ("row", "id", "url", "content", "stands"))
 _ROW_BYTES = 64  # of a document besides its content
 _TRIED = 50_000  # rows, of which the sizes come to the driver
 _ONE_JOB = 128 << 20  # bytes that come at once
@@ -161,6 +161,7 @@ def _with_no_numbers(table: pa.Table, name: str | None) -> pa.Table:
 def _names(side: FrameSide, content: str) -> tuple[dict[str, str], Columns]:
     """(what columns of documents are called in the tables, which of these count)."""
     names = {_ROW: "row", _ID: "id", _CONTENT: content}
+    names |= {_STANDS: STANDS} if side.of_archives else {}
     names |= {str(policy.column): name for name, policy in side.keep.values.items()}
     names |= {name: own for name, own in side.beside.items() if name not in names}
     url = side.columns.beside[0] if side.as_pages else _URL  # which nobody has, so that nothing is said of it
@@ -245,14 +246,17 @@ class FewRun(FrameRun):
 
 
 def called(reading: Reading) -> pa.Table:
-    """The ids of documents, and the names of their rows, by row."""
+    """The ids of documents, the names of their rows, and where these stand in archives, by row."""
     origins = reading.origins
     source, position = (origins.column(name).to_numpy() for name in ("source", "position"))
-    rows = np.zeros(len(origins), np.int64)
+    rows, stands = np.zeros(len(origins), np.int64), np.zeros(len(origins), np.int64)
     parts: list[Any] = list(reading.all_parts)  # the tables
     for number, part in enumerate(parts):
         mine = source == number
         rows[mine] = part.table.column(_ROW).to_numpy()[position[mine]]
+        if _STANDS in part.table.column_names:
+            stands[mine] = pc.fill_null(part.table.column(_STANDS), 0).to_numpy()[position[mine]]
+    origins = origins.append_column(STANDS, pa.array(stands))
     ids = pc.coalesce(origins.column("id"), pa.chunked_array([pa.array(rows).cast(pa.string())]))
     for name, column in (("id", ids), ("position", pa.array(rows))):
         origins = origins.set_column(origins.column_names.index(name), name, column)
