@@ -356,6 +356,8 @@ def _on_spark(asked: Inquiry, law: Callable[[tuple[Any, Any], Inquiry], Any], si
 
     options = asked.options
     engine = chosen_spark(options)
+    if (share := asked.method.get("boilerplate_per_host")) is not None:
+        raise not_on_spark("boilerplate_per_host", float(share))
     if asked.settings.get("group_by") != HOST and asked.layers is None and options["url_column"] is not None:
         message = f"url_column={options['url_column']!r}: on Spark URLs are read for layers alone"
         hint = (

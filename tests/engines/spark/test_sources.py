@@ -166,6 +166,10 @@ def test_tables_and_views_are_read_by_name_where_there_is_no_such_file(spark, mo
         ({"threads": 2}, "threads=2 is about one machine"),
         ({"memory": "1GB"}, "memory='1GB' is about one machine"),
         ({"url_column": "where"}, "url_column='where': on Spark URLs are read for layers alone"),
+        (
+            {"url_column": "where", "method": ns.Jaccard(boilerplate_per_host=0.3)},
+            "boilerplate_per_host=0.3 is about one machine",
+        ),
         ({"urls": ns.CanonicalUrl()}, "urls=.* is about one machine"),
         ({"workdir": "w"}, "workdir works with files only, and a DataFrame is not a file"),
         ({"ties": "reading"}, "ties='reading' on Spark"),
@@ -273,6 +277,9 @@ def test_names_of_files_of_csv_are_no_patterns(spark, tmp_path):
         assert (documents, texts) == (there.stats.documents, sorted(row.text for row in there.kept().collect()))
         assert texts[0].endswith("\r\n")
     assert {"id", "text", "n"} == set(ns.dedup(tmp_path, engine=ns.Spark(spark)).kept().columns)
+    _csv(tmp_path / "n=8" / "c[1].csv", "\n", name="text,N")
+    with pytest.raises(ns.ColumnError, match="column 'N' stands in files, and names of their folders say it, too"):
+        ns.dedup(tmp_path / "n=8" / "..", engine=ns.Spark(spark))
 
 
 @pytest.mark.few
