@@ -212,3 +212,15 @@ def test_of_records_that_are_the_same_the_first_stays(spark: Any, tmp_path: Path
     for engine in (ns.Spark(spark), ns.Spark(spark, driver_bytes=0)):
         stay = ns.dedup(tmp_path, engine=engine).kept().collect()
         assert every - {*goes} == {(row.file, row.position) for row in stay}
+
+
+def test_of_real_archives_the_same_records_go(spark: Any, data_dir: Path) -> None:
+    """Some crawls are there several times, packed in other ways: who stays is who stands first."""
+    source = data_dir / "warc"
+    if not list(source.glob("*")):
+        pytest.skip(f"there are no archives in {source}")
+    goes = ns.dedup(source, keep="longest", ties="content").removals
+    expected = {(line["source"], line["row"]) for line in goes.to_pylist()}
+    found = ns.dedup(source, keep="longest", engine=ns.Spark(spark))
+    assert found.stats.room["documents"] == "driver"
+    assert expected == {(row.file, row.position) for row in found.removed().collect()} != set()
