@@ -29,7 +29,7 @@ SPECULATION = {
 _TWICE = ("pairs", "layers", "against", "past the table", "pages", "archives", "work directory")
 MOMENTS = [  # what is asked, and how many stages are done when harm comes
     *((asked, stages) for asked in _TWICE for stages in (5, 25)),
-    *(("remembered", 3), ("remembered", 15), ("decisions", 9), ("leaks", 0), ("mirrors", 9)),
+    *(("remembered", 3), ("remembered", 9), ("decisions", 9), ("leaks", 0), ("mirrors", 9)),
 ]
 
 
