@@ -19,7 +19,7 @@ import corpus
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-__all__ = ["MIRRORS", "Crawl", "Page", "of_size", "pages"]
+__all__ = ["MIRRORS", "Crawl", "Page", "of_size", "pages", "record"]
 
 FILES, HOSTS, AGAIN = 16, 50, 20
 MIRRORS = {host: f"mirror{host}.example" for host in range(0, HOSTS, 10)}
@@ -128,14 +128,15 @@ def _opened(folder: Path, opened: ExitStack) -> list[tuple[pq.ParquetWriter, Bin
 def _write(table: pq.ParquetWriter, archive: BinaryIO, few: Sequence[Page]) -> None:
     lines = [{"url": page.url, "html": page.html} for page in few]
     table.write_table(pa.Table.from_pylist(lines, SCHEMA))
-    archive.writelines(map(_record, few))
+    archive.writelines(record(page.number, page.url, page.html.encode(), level=1) for page in few)
 
 
-def _record(page: Page) -> bytes:
-    http = b"HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\n\r\n" + page.html.encode()
+def record(number: int, url: str, markup: bytes, *, level: int) -> bytes:
+    """A response of an archive, as a gzip member."""
+    http = b"HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\n\r\n" + markup
     head = (
-        f"WARC/1.0\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:uuid:{page.number:032d}>\r\n"
-        f"WARC-Date: 2026-01-01T00:00:00Z\r\nWARC-Target-URI: {page.url}\r\n"
+        f"WARC/1.0\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:uuid:{number:032d}>\r\n"
+        f"WARC-Date: 2026-01-01T00:00:00Z\r\nWARC-Target-URI: {url}\r\n"
         f"Content-Type: application/http; msgtype=response\r\nContent-Length: {len(http)}\r\n\r\n"
     )
-    return gzip.compress(head.encode() + http + b"\r\n\r\n", 1, mtime=0)
+    return gzip.compress(head.encode() + http + b"\r\n\r\n", level, mtime=0)

@@ -50,12 +50,10 @@ def tasks() -> dict[str, dict[str, Any]]:
 
 def engines(text_bytes: int) -> dict[str, dict[str, Any]]:
     """One machine, Spark as it comes, and as at scale."""
-    table = max(1, round(spark.TABLE_BYTES * text_bytes / 1e12))
-    scale = {"settings": {"broadcast_bytes": table, "driver_bytes": 0, "task_bytes": 0}, "few_rows": 1}
     return {
         ONE: {"engine": "local"},
         "Spark": {"engine": spark.MASTER},
-        spark.AT_SCALE.removeprefix("Spark, "): {"engine": spark.MASTER, **scale},
+        spark.AT_SCALE.removeprefix("Spark, "): {"engine": spark.MASTER, **spark.at_scale(text_bytes)},
     }
 
 

@@ -213,15 +213,16 @@ def mllib_text(bench: Bench, name: str, given: argparse.Namespace) -> str:
     return f"{about}\n\n{report.markdown(PEERS, table)}"
 
 
+def at_scale(text_bytes: int) -> dict[str, Any]:
+    """What lets all be as with a terabyte, by the text that there is."""
+    table = max(1, round(TABLE_BYTES * text_bytes / 1e12))
+    return {"settings": {"broadcast_bytes": table, "driver_bytes": 0, "task_bytes": 0}, "few_rows": 1}
+
+
 def tasks(what: str, text_bytes: int) -> dict[str, dict[str, Any]]:
     """Each method on one machine, and on Spark: as it comes, without the driver, and as at scale."""
     spark = {f"{method}, Spark": {"what": what, "engine": MASTER, "method": method} for method in METHODS}
-    table = max(1, round(TABLE_BYTES * text_bytes / 1e12))
-    settings = {"broadcast_bytes": table, "driver_bytes": 0, "task_bytes": 0}
-    scale = {
-        f"{method}, {AT_SCALE}": {**spark[f"{method}, Spark"], "settings": settings, "few_rows": 1}
-        for method in METHODS
-    }
+    scale = {f"{method}, {AT_SCALE}": {**spark[f"{method}, Spark"], **at_scale(text_bytes)} for method in METHODS}
     whole = {
         f"{method}, {BY_CLUSTER}": {**spark[f"{method}, Spark"], "settings": {"driver_bytes": 0}} for method in METHODS
     }

@@ -10,7 +10,6 @@
 """
 
 import argparse
-import gzip
 import hashlib
 import json
 import os
@@ -22,6 +21,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import _crawled
 import processes
 import pyarrow as pa
 import report
@@ -74,13 +74,7 @@ def make(path: Path, size: int) -> tuple[int, int]:
     with path.open("wb") as out:
         while written < size:
             body = next(found)
-            http = b"HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\n\r\n" + body
-            head = (
-                f"WARC/1.0\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:uuid:{count:032d}>\r\n"
-                f"WARC-Date: 2026-01-01T00:00:00Z\r\nWARC-Target-URI: http://a.example/{count}\r\n"
-                f"Content-Type: application/http; msgtype=response\r\nContent-Length: {len(http)}\r\n\r\n"
-            )
-            out.write(gzip.compress(head.encode() + http + b"\r\n\r\n", 5, mtime=0))
+            out.write(_crawled.record(count, f"http://a.example/{count}", body, level=5))
             count, written = count + 1, written + len(body)
     return count, written
 

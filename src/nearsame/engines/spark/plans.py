@@ -6,7 +6,7 @@
 3. Numbers of partitions and names of files are not chance.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -44,10 +44,16 @@ def roots(frame: Any) -> list[str]:
     return list(dict.fromkeys(_roots(frame.sparkSession, plan)))
 
 
-def twice_named(frame: Any) -> list[str]:
-    """Columns that its files have, and that names of their folders say, too: Spark takes the folders'."""
+def twice_named(frame: Any, header: Sequence[str] = ()) -> list[str]:
+    """Columns that its files have, and that names of their folders say, too: Spark takes the folders'.
+
+    Args:
+        frame: What is read.
+        header: What Spark was told that the files have: of that it holds for the folders' what these say.
+    """
+    told = {name.lower() for name in header}
     every = [(_lowered(said), _lowered(held)) for said, held in _schemas(frame)]
-    return [said[name] for said, held in every for name in said.keys() & held.keys()]
+    return [said[name] for said, held in every for name in said.keys() & (held.keys() | told)]
 
 
 def said_by_folders(frame: Any) -> dict[str, str]:

@@ -259,8 +259,7 @@ def _loaded(  # noqa: PLR0913  (what is read, and how)
                 return Given(name, read_lines(lines, name, text), form.kind, form.ignored)
             reader = reader.option("allowSingleQuotes", False)
         frame = with_folders(reader, paths, texts)
-        said = {column.lower() for column in said_by_folders(frame)}  # which Spark takes for no column of files
-        require_one_home(twice_named(frame) or [own for own in form.header if own.lower() in said], name)
+        require_one_home(twice_named(frame, form.header), name)
         if delimited and not strict and frame.columns:
             frame = reader.schema(frame.schema.add(UNREAD, "string")).load(paths)
         if form.kind == "jsonl" and set(frame.columns) <= {UNREAD}:  # without a record that names columns
