@@ -53,5 +53,8 @@ def test_items_that_begin_alike_are_looked_up_among_themselves():
     wanted = np.arange(2**40, 2**40 + 5000, dtype=np.uint64)
     fold = CountThese(wanted, np.array([1, 2], np.int64))
     sets = [set(range(2**40, 2**40 + 9000, 3)), {2**40 - 1, 2**40 + 4999, 2**40 + 5000}]
-    counts = fold.add(fold.start(), _batch(sets, _lists), 0, 1)
-    assert [(at % 3 == 0) + 2 * (at == 4999) for at in range(5000)] == counts.tolist()
+    for parts in (1, 3):
+        counts = fold.start()
+        for part in range(parts):
+            fold.add(counts, _batch(sets, _lists), part, parts)
+        assert [(at % 3 == 0) + 2 * (at == 4999) for at in range(5000)] == counts.tolist()

@@ -5,15 +5,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from nearsame.errors import OutputError
 from nearsame.kernels import _numba
-from nearsame.kernels._jit import jit, load32, load64, mulhi, popcount, store64, trailing_zeros
+from nearsame.kernels._jit import fold64, jit, load32, load64, marked64, mulhi, popcount, store64, trailing_zeros
 
 WORDS = st.integers(0, 2**64 - 1) | st.sampled_from([0, 1, 2**32 - 1, 2**32, 2**63 - 1, 2**63, 2**64 - 1])
 BYTES = st.binary(min_size=8, max_size=40)
+MANY = st.binary(min_size=64, max_size=100) | st.text(st.characters(max_codepoint=127), min_size=64).map(str.encode)
 
 
 @jit
@@ -44,6 +45,16 @@ def _load64(data, index):
 @jit
 def _store64(data, index, value):
     store64(data, index, value)
+
+
+@jit
+def _fold64(data, index, text, marks, at, keep_case):  # noqa: PLR0917  (as the operation has it)
+    return fold64(data, index, text, marks, at, keep_case)
+
+
+@jit
+def _marked64(marks, index):
+    return marked64(marks, index)
 
 
 @given(WORDS, WORDS)
@@ -80,6 +91,28 @@ def test_a_store_changes_eight_bytes_and_no_other(data, value, draw):
     array = np.frombuffer(data, np.uint8).copy()
     _store64(array, at, np.uint64(value))
     assert data[:at] + value.to_bytes(8, "little") + data[at + 8 :] == array.tobytes()
+
+
+@given(MANY, st.booleans(), st.data())
+@example(bytes(range(128)), False, None)
+@example(bytes(range(128)), True, None)
+@example(bytes(range(128, 256)), False, None)
+def test_64_bytes_of_ascii_are_folded_at_once(data, keep_case, draw):
+    """As Python does each of them; what is none is told, and no byte beside them is written."""
+    at, to = (draw.draw(st.integers(0, len(data) - 64)), draw.draw(st.integers(0, 9))) if draw else (64, 3)
+    array, (text, marks) = np.frombuffer(data, np.uint8), np.full((2, 80), 0xA5, np.uint8)
+    foreign = int(_fold64(array, at, text, marks, to, keep_case))
+    some = data[at : at + 64]
+    assert [byte >= 0x80 for byte in some] == [bool(foreign >> bit & 1) for bit in range(64)]
+    assert foreign == _marked64(array, at)
+    written = set(range(to, to + 64))
+    for place in range(80):
+        if place not in written:
+            assert (text[place], marks[place]) == (0xA5, 0xA5)
+        elif (byte := some[place - to]) < 0x80:
+            letter = chr(byte)
+            assert chr(text[place]) == (letter if keep_case else letter.lower())
+            assert marks[place] == (0x80 if letter.isalnum() or letter == "_" else 0)
 
 
 def test_a_load_from_a_slice_counts_from_the_slice():

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 __all__ = [
-    "LANES", "MIXED", "SIGMA", "START", "blake2b_rounds", "interpreted", "load32", "load64", "mulhi", "popcount",
-    "store64", "trailing_zeros",
+    "LANES", "MIXED", "SIGMA", "START", "blake2b_rounds", "fold64", "interpreted", "load32", "load64", "marked64",
+    "mulhi", "popcount", "store64", "trailing_zeros",
 ]  # fmt: skip
 
 # BLAKE2b's, by RFC 7693: the order of words in each round, which words are mixed, and where all begin.
@@ -77,6 +77,22 @@ def load64(array: Any, index: Any) -> Any:
 def store64(array: Any, index: Any, value: Any) -> None:
     """Write a uint64 as eight little-endian bytes anywhere in a uint8 array."""
     array[index : index + 8] = np.frombuffer(int(value).to_bytes(8, "little"), np.uint8)
+
+
+def fold64(data: Any, index: Any, text: Any, marks: Any, at: Any, keep_case: Any) -> Any:
+    """64 bytes of ASCII to `text` and `marks`; bit i of what is returned says that byte i is none."""
+    some = data[index : index + 64]
+    lower = some | np.uint8(0x20)
+    is_letter = (lower >= ord("a")) & (lower <= ord("z"))
+    is_word = is_letter | ((some >= ord("0")) & (some <= ord("9"))) | (some == ord("_"))
+    text[at : at + 64] = some if keep_case else np.where(is_letter, lower, some)
+    marks[at : at + 64] = np.where(is_word, np.uint8(0x80), np.uint8(0))
+    return marked64(some, 0)
+
+
+def marked64(marks: Any, index: Any) -> Any:
+    """Bit i says that byte index + i of a uint8 array is 0x80 or more."""
+    return np.packbits(marks[index : index + 64] >= 0x80, bitorder="little").view("<u8")[0]
 
 
 def blake2b_rounds(state: Any, message: Any, length: Any, last: Any) -> None:

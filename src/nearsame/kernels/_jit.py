@@ -17,7 +17,7 @@ from nearsame.errors import ConfigError
 from nearsame.kernels._built import Kernel, Word, WrittenDown, library
 
 __all__ = [
-    "blake2b_rounds", "is_built", "jit", "load32", "load64", "mulhi", "popcount", "store64",
+    "blake2b_rounds", "fold64", "is_built", "jit", "load32", "load64", "marked64", "mulhi", "popcount", "store64",
     "trailing_zeros",
 ]  # fmt: skip
 
@@ -45,15 +45,27 @@ def jit(function: Callable[..., Any]) -> Any:
     return WrittenDown(function, Path(_SIGNATURES)) if _SIGNATURES else _numba.jit(function)
 
 
-_WORDS = ("blake2b_rounds", "load32", "load64", "mulhi", "popcount", "store64", "trailing_zeros")
+_WORDS = (
+    "blake2b_rounds", "fold64", "load32", "load64", "marked64", "mulhi", "popcount", "store64", "trailing_zeros",
+)  # fmt: skip
 if _IS_INTERPRETED:
     from nearsame.kernels import _interpreted
 
-    blake2b_rounds, load32, load64, mulhi, popcount, store64, trailing_zeros = (
+    blake2b_rounds, fold64, load32, load64, marked64, mulhi, popcount, store64, trailing_zeros = (
         getattr(_interpreted, name) for name in _WORDS
     )
 elif _LIBRARY is None:
     from nearsame.kernels import _numba
-    from nearsame.kernels._numba import blake2b_rounds, load32, load64, mulhi, popcount, store64, trailing_zeros
+    from nearsame.kernels._numba import (
+        blake2b_rounds,
+        fold64,
+        load32,
+        load64,
+        marked64,
+        mulhi,
+        popcount,
+        store64,
+        trailing_zeros,
+    )
 else:
-    blake2b_rounds, load32, load64, mulhi, popcount, store64, trailing_zeros = (Word(name) for name in _WORDS)
+    blake2b_rounds, fold64, load32, load64, marked64, mulhi, popcount, store64, trailing_zeros = map(Word, _WORDS)

@@ -9,7 +9,7 @@
    writes through a rename. Spark's workers get there the same way; a container in which they have no home that they
    can write to has a folder for temporary files, where only one that is the user's own is taken: a cache is code.
 3. The intrinsics are what Numba has no word for: full 64 × 64 multiplication, trailing zeros, population
-   count, loads of four and eight bytes at any address, and BLAKE2b on eight texts at once.
+   count, loads of four and eight bytes at any address, folding 64 bytes at once, and BLAKE2b on eight texts at once.
 """
 
 import hashlib
@@ -21,7 +21,9 @@ from pathlib import Path
 
 from nearsame.errors import MissingExtraError, OutputError
 
-__all__ = ["blake2b_rounds", "jit", "load32", "load64", "mulhi", "popcount", "store64", "trailing_zeros"]
+__all__ = [
+    "blake2b_rounds", "fold64", "jit", "load32", "load64", "marked64", "mulhi", "popcount", "store64", "trailing_zeros",
+]  # fmt: skip
 
 _ELSEWHERE = "Set XDG_CACHE_HOME, TMPDIR or NUMBA_CACHE_DIR to a folder that only you may write to."
 
@@ -208,6 +210,59 @@ def store64(typingctx, array, index, value):  # type: ignore[no-untyped-def]
         return context.get_dummy_value()
 
     return types.void(array, types.int64, types.uint64), codegen
+
+
+_BYTES = ir.VectorType(ir.IntType(8), 64)
+
+
+def _bytes_at(context, builder, kind, array, index):  # type: ignore[no-untyped-def]
+    """The address of 64 bytes of a uint8 array, as one vector."""
+    view = context.make_array(kind)(context, builder, array)
+    return builder.bitcast(builder.gep(view.data, [index]), _BYTES.as_pointer())
+
+
+@intrinsic
+def fold64(typingctx, data, index, text, marks, at, keep_case):  # type: ignore[no-untyped-def]
+    """Fold 64 bytes of ASCII: to `text` in lower case unless told not to, and 0x80 to `marks` where one is of a word.
+
+    Bit i of the uint64 that is returned says that byte i is not ASCII, and what was written for it is not to be read.
+    """
+
+    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        def every(value):  # type: ignore[no-untyped-def]
+            return ir.Constant(_BYTES, [ir.IntType(8)(value)] * 64)
+
+        def where(truth):  # type: ignore[no-untyped-def]
+            """Truths as bytes: as bits LLVM would take them out one by one."""
+            return builder.sext(truth, _BYTES)
+
+        def is_among(x, first, last):  # type: ignore[no-untyped-def]
+            return where(builder.icmp_unsigned("<=", builder.sub(x, every(ord(first))), every(ord(last) - ord(first))))
+
+        places = zip((0, 2, 3), (args[1], args[4], args[4]), strict=True)
+        source, text, marks = (_bytes_at(context, builder, signature.args[n], args[n], at) for n, at in places)
+        x = builder.load(source, align=1)
+        lower = every(ord("a") - ord("A"))
+        is_letter = is_among(builder.or_(x, lower), "a", "z")
+        is_word = builder.or_(is_letter, is_among(x, "0", "9"))
+        is_word = builder.or_(is_word, where(builder.icmp_unsigned("==", x, every(ord("_")))))
+        changed = builder.and_(is_letter, builder.select(args[5], every(0), lower))
+        builder.store(builder.or_(x, changed), text, align=1)
+        builder.store(builder.and_(is_word, every(0x80)), marks, align=1)
+        return builder.bitcast(builder.icmp_signed("<", x, every(0)), ir.IntType(64))
+
+    return types.uint64(data, types.int64, text, marks, types.int64, types.boolean), codegen
+
+
+@intrinsic
+def marked64(typingctx, marks, index):  # type: ignore[no-untyped-def]
+    """Bit i of a uint64 says that byte index + i of a uint8 array is 0x80 or more."""
+
+    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        x = builder.load(_bytes_at(context, builder, signature.args[0], args[0], args[1]), align=1)
+        return builder.bitcast(builder.icmp_signed("<", x, ir.Constant(_BYTES, None)), ir.IntType(64))
+
+    return types.uint64(marks, types.int64), codegen
 
 
 @intrinsic

@@ -7,7 +7,7 @@
 
 import numpy as np
 
-from nearsame.kernels._jit import jit, load64, store64, trailing_zeros
+from nearsame.kernels._jit import jit, load64, marked64, store64, trailing_zeros
 from nearsame.kernels.hashing import hash_bytes, hash_keys
 from nearsame.kernels.sets import count_equal, sort_distinct
 from nearsame.kernels.tokens import CHARS, fold, search
@@ -15,8 +15,7 @@ from nearsame.kernels.xxh3 import xxh3
 
 __all__ = ["list_features", "spell", "spell_lists", "text_features"]
 
-_U7, _U56, _U63 = np.uint64(7), np.uint64(56), np.uint64(63)
-_GATHER = np.uint64(0x0102040810204080)
+_U63 = np.uint64(63)
 _ZERO, _ONE = np.uint64(0), np.uint64(1)
 _SPACE_BYTE = np.uint8(32)
 _KEYS = hash_keys(0)  # of the hashes in `stops`
@@ -31,10 +30,7 @@ def _spans(text, marks, size, stops, starts, ends):
     count = 0
     inside = _ZERO
     for base in range(0, size + 1, 64):
-        word = _ZERO
-        for j in range(8):
-            eight = ((load64(marks, base + 8 * j) >> _U7) * _GATHER) >> _U56
-            word |= eight << np.uint64(8 * j)
+        word = marked64(marks, base)
         if size - base < 64:
             word &= (_ONE << np.uint64(size - base)) - _ONE
         changes = word ^ ((word << _ONE) | inside)

@@ -3,7 +3,7 @@
 1. Folding writes each text into scratch as it will be hashed: case-folded UTF-8, with a byte of `marks` for each
    byte (0x80: inside a token, 0: between tokens). Tokens that touch (Han characters, kept punctuation) get
    a byte between them, so that afterwards a token is a run of marked bytes and nothing else.
-2. ASCII goes eight bytes at a time: a table look-up per byte would cost more than all the rest.
+2. ASCII goes 64 or eight bytes at a time: a table look-up per byte would cost more than all the rest.
 3. Hashing walks the changes in the marks, 64 bytes at a time, by counting trailing zeros.
 4. A combining mark goes where the character before it went; what is not shown is as if it were not there.
 5. Scratch holds at least 2 · (bytes of the longest text) + 128 bytes; nothing is read outside of the text.
@@ -11,7 +11,7 @@
 
 import numpy as np
 
-from nearsame.kernels._jit import jit, load64, store64, trailing_zeros
+from nearsame.kernels._jit import fold64, jit, load64, marked64, store64, trailing_zeros
 from nearsame.kernels.hashing import hash_bytes
 
 __all__ = ["CHARS", "KEEP_CASE", "PUNCTUATION", "SPACE", "decode", "fold", "hash_tokens", "join_tokens", "search"]
@@ -33,10 +33,9 @@ _GT_LOWER = np.uint64(0x0505050505050505)  # 0x7F - ord("z")
 _GE_DIGIT = np.uint64(0x5050505050505050)  # 0x80 - ord("0")
 _GT_DIGIT = np.uint64(0x4646464646464646)  # 0x7F - ord("9")
 _UNDERSCORES = np.uint64(0x5F5F5F5F5F5F5F5F)
-_GATHER = np.uint64(0x0102040810204080)
 _ZERO = np.uint64(0)
 _ONE = np.uint64(1)
-_U2, _U7, _U8, _U56, _U63 = np.uint64(2), np.uint64(7), np.uint64(8), np.uint64(56), np.uint64(63)
+_U2, _U63 = np.uint64(2), np.uint64(63)
 _SPACE_BYTE = np.uint8(32)
 _MARK = np.uint8(0x80)
 _NO_MARK = np.uint8(0)
@@ -112,13 +111,18 @@ def _gap(marks, o):
 
 @jit
 def _fold_words(data, start, end, keep_case, stage1, stage2, text, marks):
-    """The common case, words only: ASCII by eights, the rest by the table."""
+    """The common case, words only: ASCII many bytes at a time, the rest by the table."""
     i = start
     o = 0
     single = -1  # behind a token of one character, if that was the last
     while i < end:
         if end - i >= 8:
             x = load64(data, i)
+            if x & _HIGH == _ZERO and end - i >= 64:
+                num = trailing_zeros(fold64(data, i, text, marks, o, keep_case))
+                i += num
+                o += num
+                continue
             if x & _HIGH == _ZERO:
                 store64(marks, o, _word8(x))
                 store64(text, o, x if keep_case else x | (_upper8(x) >> _U2))
@@ -233,10 +237,7 @@ def hash_tokens(text, marks, size, keys, stops, out):
     began = 0
     inside = _ZERO
     for base in range(0, size + 1, 64):
-        word = _ZERO
-        for j in range(8):
-            eight = ((load64(marks, base + 8 * j) >> _U7) * _GATHER) >> _U56
-            word |= eight << np.uint64(8 * j)
+        word = marked64(marks, base)
         if size - base < 64:
             word &= (_ONE << np.uint64(size - base)) - _ONE
         changes = word ^ ((word << _ONE) | inside)
