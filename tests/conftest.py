@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests import sparks, verified
+from tests import parts, sparks, verified
 from tests.examples import share
 from tests.postgres import Server, programs
 
@@ -118,7 +118,7 @@ def _server(*, durable: bool) -> Iterator[Server]:
 
 
 @pytest.hookimpl(tryfirst=True)  # before tests are chosen by their marks
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """A test on Spark is slow unless it says `usual` or `long`; and what pyspark leaves open is not ours to close.
 
     Modules on Spark come first: a run of several processes must not end with one of them.
@@ -130,6 +130,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 item.add_marker(pytest.mark.slow)
     first = {item.path for item in items if "spark" in getattr(item, "fixturenames", ())}
     items.sort(key=lambda item: item.path not in first)
+    own = zip(items, parts.in_part((item.nodeid for item in items), *parts.asked()), strict=True)
+    left_out = {item for item, is_in_part in own if not is_in_part and any(item.iter_markers("slow"))}
+    if left_out:
+        config.hook.pytest_deselected(items=list(left_out))
+        items[:] = [item for item in items if item not in left_out]
 
 
 def pytest_collection_finish() -> None:
