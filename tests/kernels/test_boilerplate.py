@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from nearsame import schemas
-from nearsame.stages.features.boilerplate import CountThese
+from nearsame.stages.features.boilerplate import CountThese, FirstWith
 
 ITEMS = st.integers(0, 9) | st.integers(0, 2**64 - 1) | st.sampled_from([2**63 - 1, 2**63, 2**64 - 1])
 DOCUMENTS = st.lists(st.tuples(st.sets(ITEMS, max_size=12), st.integers(0, 9)), max_size=8)
@@ -46,6 +46,22 @@ def test_each_item_is_counted_as_one_would(make, documents, wanted, parts, cut):
             fold.add(state, some, part, parts)
     expected = [sum(weight for one, weight in documents if item in one) for item in ordered]
     assert expected == fold.merge(*states).tolist()
+
+
+@pytest.mark.parametrize("make", [_lists, _views])
+@given(DOCUMENTS, st.data(), st.integers(0, 8), st.booleans())
+def test_the_first_document_with_an_item_is_found_in_whatever_order(make, documents, draw, cut, backwards):
+    """Of batches that come one after the other, or the later one first; none where nobody has it."""
+    sets = [one for one, _ in documents]
+    item = draw.draw(ITEMS | st.sampled_from(sorted(set().union(*sets)) or [7]))
+    fold, batch = FirstWith(np.uint64(item)), _batch(sets, make)
+    state, halves = fold.start(), [batch.slice(0, cut), batch.slice(min(cut, len(sets)))]
+    for some in halves[::-1] if backwards else halves:
+        for part in range(2):
+            state = fold.add(state, some, part, 2)
+    nobody = np.iinfo(np.int64).max
+    assert min((row for row, one in enumerate(sets) if item in one), default=nobody) == state[0]
+    assert fold.merge(state, fold.start()).tolist() == state.tolist()
 
 
 def test_items_that_begin_alike_are_looked_up_among_themselves():

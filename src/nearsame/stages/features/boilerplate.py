@@ -222,11 +222,12 @@ class FirstWith:
     def add(self, state: arrow.Int64s, batch: pa.RecordBatch, part: int, parts: int) -> arrow.Int64s:
         """Look through a batch of FEATURES."""
         del parts
-        if part == 0:
+        rows = arrow.ints(batch.column("row"))
+        if part == 0 and rows.min(initial=state[0]) < state[0]:  # else one before all of them has it
             lists = arrow.lists(batch.column("items"))
             places = np.flatnonzero(lists.items == self.item)
             has_it = np.searchsorted(places, lists.starts) < np.searchsorted(places, lists.ends)
-            state[0] = arrow.ints(batch.column("row"))[has_it].min(initial=state[0])
+            state[0] = rows[has_it].min(initial=state[0])
         return state
 
     def merge(self, a: arrow.Int64s, b: arrow.Int64s) -> arrow.Int64s:
