@@ -113,7 +113,6 @@ def test_arrays_never_hold_more_than_the_budget(sizes, budget):
     assert all((array == number).all() and type(array) is np.ndarray for number, array in enumerate(arrays))
     del arrays
     array = None
-    gc.collect()
     assert 0 == room.held_bytes
 
 
@@ -153,7 +152,6 @@ def test_a_shelf_gives_back_what_was_put(sizes, budget, chunk):
         assert shelf.on_disk == (8 * sum(sizes) > budget // 2)
         files = list(shelf._files)
         del shelf
-        gc.collect()
         assert (0, []) == (room.held_bytes, [path for path in files if path.exists()])
 
 
