@@ -56,9 +56,11 @@ def _collected(root, folder, part):
 
 
 def test_ci_takes_one_part(root):
-    """What `.ci/run` asks for is a part, whatever the commit is called."""
-    line = next(line for line in (root / ".ci" / "run").read_text().splitlines() if line.startswith("part="))
-    for name in ("0000000", "fffffff", "89abcde", ""):
+    """Another one for another commit, and the first where none is known."""
+    script = (root / ".ci" / "run").read_text()
+    line = next(line for line in script.splitlines() if line.startswith("part="))
+    for name, expected in (("89abcd4", "1/4"), ("0000001", "2/4"), ("89abcde", "3/4"), ("fffffff", "4/4"), ("", "1/4")):
         stub = f"git() {{ printf '%s' '{name}'; }}; {line}; printf '%s' \"$part\""
         part = subprocess.run(["bash", "-euc", stub], capture_output=True, text=True, check=True).stdout  # noqa: S607  (bash, and a line of ours)
-        assert asked({"NEARSAME_PART": part})[1] == 4
+        assert expected == part
+    assert '\nNEARSAME_PART="$part" scripts/test -m slow' in script

@@ -11,7 +11,6 @@ from nearsame.kernels.sets import digest_set, first_at_least
 __all__ = ["Slots", "count_these", "drop_items", "frequent_items", "hold_most", "num_frequent"]
 
 _ONE, _TWO, _NIBBLE = np.uint64(1), np.uint64(2), np.uint8(15)
-_AT_ONCE = 256  # items
 _SIX, _MASK, _ZERO = np.uint64(6), np.uint64(63), np.uint64(0)
 
 
@@ -146,22 +145,15 @@ def count_these(items, starts, ends, weights, wanted, filter_shift, bits, shift,
     if low == high:
         return
     least, last = wanted[low], wanted[high - 1]
-    chosen = np.empty(_AT_ONCE, np.uint64)
     for i in range(starts.size):
-        end = ends[i]
-        for few in range(first_at_least(items, starts[i], end, least), end, _AT_ONCE):
-            num_chosen = 0
-            for j in range(few, min(few + _AT_ONCE, end)):  # which pass cannot be foreseen: so without a branch
-                chosen[num_chosen] = items[j]
-                num_chosen += 1 if _may_be(items[j], filter_shift, bits) else 0
-            for number in range(num_chosen):
-                x = chosen[number]
-                if x > last:
-                    break
-                slot = np.int64(x >> shift)
-                begin, end_of_slot = np.int64(firsts[slot]), np.int64(firsts[slot + 1])
-                at = first_at_least(wanted, begin, end_of_slot, x)
-                if at < end_of_slot and wanted[at] == x:
-                    counts[at] += weights[i]
-            if items[min(few + _AT_ONCE, end) - 1] > last:
+        for j in range(first_at_least(items, starts[i], ends[i], least), ends[i]):
+            x = items[j]
+            if x > last:
                 break
+            if not _may_be(x, filter_shift, bits):
+                continue
+            slot = np.int64(x >> shift)
+            begin, end = np.int64(firsts[slot]), np.int64(firsts[slot + 1])
+            at = first_at_least(wanted, begin, end, x)
+            if at < end and wanted[at] == x:
+                counts[at] += weights[i]

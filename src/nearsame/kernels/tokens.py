@@ -118,16 +118,15 @@ def _fold_words(data, start, end, keep_case, stage1, stage2, text, marks):
     while i < end:
         if end - i >= 8:
             x = load64(data, i)
-            if x & _HIGH == _ZERO and end - i >= 64:
-                num = trailing_zeros(fold64(data, i, text, marks, o, keep_case))
+            if x & _HIGH == _ZERO:
+                num = 8
+                if end - i >= 64:
+                    num = trailing_zeros(fold64(data, i, text, marks, o, keep_case))
+                else:
+                    store64(marks, o, _word8(x))
+                    store64(text, o, x if keep_case else x | (_upper8(x) >> _U2))
                 i += num
                 o += num
-                continue
-            if x & _HIGH == _ZERO:
-                store64(marks, o, _word8(x))
-                store64(text, o, x if keep_case else x | (_upper8(x) >> _U2))
-                i += 8
-                o += 8
                 continue
         point, length = decode(data, i, end)
         entry = stage2[np.int64(stage1[point >> np.uint32(8)]) * 256 + np.int64(point & np.uint32(255))]
