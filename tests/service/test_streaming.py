@@ -1,9 +1,12 @@
 """Lines of JSON through one request: in groups, with bounds, and with an answer to each."""
 
+import asyncio
+import contextlib
 import json
 import socket
 import threading
 from contextlib import ExitStack
+from typing import ClassVar
 
 import httpx
 import pytest
@@ -102,6 +105,32 @@ def test_lines_are_answered_while_others_are_still_to_come(shelf):
         assert eventually(lambda: served.metric("nearsame_request_bytes_held") == 0)
         assert {"0", "1", "2"} == set(shelf.documents)
         assert not [event for event in served.events() if event.get("level") == "error"]
+
+
+def test_lines_that_come_steadily_are_answered_soon(monkeypatch):
+    """They have no end and no pause, and fill no group."""
+    monkeypatch.setattr(streaming, "_PAUSE", 2 * PATIENCE)
+
+    class Steady:
+        """A request with a line every now and then."""
+
+        scope: ClassVar = {"state": {}}
+        lines = 0
+
+        async def receive(self):
+            """The next one."""
+            self.lines += 1
+            assert self.lines < 10_000
+            await asyncio.sleep(0.001)
+            return {"type": "http.request", "body": b'{"text": "one"}\n', "more_body": True}
+
+    async def numbers():
+        groups = streaming.groups(Steady(), 1000, 10**9, PATIENCE, lambda: None)
+        async with contextlib.aclosing(groups):
+            return [[line.number for line in await anext(groups)] for _ in range(2)]
+
+    first, second = asyncio.run(numbers())
+    assert [*range(1, second[-1] + 1)] == first + second
 
 
 @pytest.mark.parametrize("piece", [b"\n", b" "])

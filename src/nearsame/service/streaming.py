@@ -1,6 +1,7 @@
 """Lines of JSON in, lines of JSON out: any number of documents through one request, in memory that does not grow.
 
-1. Lines are dealt with in groups, as they come: what is there is answered before more is waited for.
+1. Lines are dealt with in groups, as they come: what is there is answered before more is waited for, and soon, however
+   steadily more comes.
 2. A line is measured before it is parsed. One that is wrong is answered in its place, and the others go on.
 3. A line that says `added` is durable. If the connection breaks, what was not answered may have been written.
 4. The time for a request is that of each group, and of the next line, however many bytes come before its end. The last
@@ -28,6 +29,7 @@ __all__ = ["Line", "LineStream", "answered", "groups", "renew"]
 
 _GROUP_BYTES = 1 << 20
 _PAUSE = 0.02  # seconds in which more may come, before what is there is dealt with
+_LONGEST = 0.2  # seconds after a group's first line, in which it is dealt with, although more comes all the time
 _AGAIN = 0.05  # seconds, after which those who are busy are asked again
 _LOOK = 1.0  # seconds, after which one sees whether a stream without news may go on
 _OF_A_LINE = {409, 413, 422, 501}  # what is wrong with one document, and not with all
@@ -77,13 +79,14 @@ async def groups(
         still: Raises what ends the stream: its token is no more, or the service ends.
     """
     cut, group, is_last = _Cut(most_bytes), list[Line](), False
-    size = 0
+    size, due = 0, 0.0
     waiting: asyncio.Future[Any] | None = None
     renew(request, seconds)
     try:
         while not is_last:
             waiting = waiting or asyncio.ensure_future(_received(request))
-            if group and not (await asyncio.wait({waiting}, timeout=_PAUSE))[0]:
+            pause = min(_PAUSE, max(0, due - time.monotonic()))
+            if group and not (pause and (await asyncio.wait({waiting}, timeout=pause))[0]):
                 still()
                 renew(request, seconds)
                 yield group
@@ -94,6 +97,7 @@ async def groups(
             waiting = None
             for line in cut.lines(piece, is_last=is_last):
                 renew(request, seconds)
+                due = due if group else time.monotonic() + _LONGEST
                 group.append(line)
                 size += len(line.text or b"")
                 if len(group) == most_lines or size >= _GROUP_BYTES:
