@@ -30,6 +30,13 @@ def every_output_is_verified(request: pytest.FixtureRequest, monkeypatch: pytest
         verified.watch(monkeypatch)
 
 
+@pytest.fixture(autouse=True)
+def _threads(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Little is done by the thread that asks for it, but in tests about threads (`threaded`)."""
+    if "threaded" in request.keywords:
+        monkeypatch.setattr("nearsame.engines.local._LITTLE_BYTES", 0)
+
+
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as a shell has it for what runs in the background
     signal.signal(signal.SIGINT, signal.default_int_handler)
 

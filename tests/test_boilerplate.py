@@ -93,6 +93,7 @@ def test_ready_items_are_dropped_likewise(lists: list[list[str]], most: int) -> 
     assert _named(decide(left, Fraction(1, 2), range(len(lists))), ids) == _removals(found)
 
 
+@pytest.mark.threaded
 @configured(max_examples=share(30))
 @given(
     corpora(max_size=24),
@@ -195,6 +196,7 @@ def test_boilerplate_of_a_host_is_dropped_from_its_pages_alone(
     assert len(told) == found.stats.dropped_hosts
 
 
+@pytest.mark.threaded
 @configured(max_examples=share(30))
 @given(corpora(max_size=24), st.sampled_from([ns.Jaccard, ns.Cosine, ns.Containment, ns.MinHash, ns.ModP]))
 def test_batches_and_threads_change_nothing_of_hosts(texts: Corpus, method: Any) -> None:

@@ -109,6 +109,7 @@ METHODS = [
 ]
 
 
+@pytest.mark.threaded
 @pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
 @configured(max_examples=share(25))
 @given(texts=corpora(max_size=24), against=st.just([]) | corpora(max_size=6))

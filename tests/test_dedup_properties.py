@@ -157,6 +157,7 @@ def _everything(found: Any) -> list[Any]:
     return [table.to_pylist() for table in tables]
 
 
+@pytest.mark.threaded
 @pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
 @configured(max_examples=share(40))  # six runs each

@@ -97,6 +97,7 @@ def test_both_commands_count_what_they_take() -> None:
     assert set(one.comparing) == {"met", "left_by_places", "left_by_bits", "items"}
 
 
+@pytest.mark.threaded
 def test_threads_do_not_change_what_pairs_take() -> None:
     """Each document with those before it, whoever compares them."""
     sets = _sets(*SHAPES["skewed"])

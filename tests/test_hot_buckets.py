@@ -67,6 +67,7 @@ def test_rare_words_shared_by_keepers_are_what_is_quadratic() -> None:
     assert compared[1] > 8 * compared[0]
 
 
+@pytest.mark.threaded
 @pytest.mark.parametrize("name", ["template", "chain"])
 def test_threads_and_batches_count_the_same_comparisons(name: str) -> None:
     """More blocks than one: the number of comparisons is part of the answer."""

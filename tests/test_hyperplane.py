@@ -213,6 +213,7 @@ def test_the_audit_measures_what_bands_miss(bands: int) -> None:
     assert 0.99 < ns.dedup(both, method="hyperplane").audit.recall.value
 
 
+@pytest.mark.threaded
 def test_one_answer_for_all_batches_and_threads() -> None:
     """With bands that miss some pairs, too: it misses the same ones."""
     matrix, random = _random(400, 33, 9)

@@ -127,6 +127,7 @@ def test_digests_pair_equal_texts(texts: Corpus) -> None:
     assert _floats(pairs(sets, Fraction(1))) == _found(ns.pairs(_table(texts), method=ns.Digest()))
 
 
+@pytest.mark.threaded
 @pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
 @configured(max_examples=share(40))  # six runs each
 @given(texts=corpora(max_size=24))

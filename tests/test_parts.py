@@ -38,7 +38,7 @@ def test_only_slow_tests_are_in_parts(root, tmp_path):
         "@pytest.mark.parametrize('n', range(30))\n"
         "def test_quick(n): pass\n"
     )
-    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers = slow\n  usual\n  long\n  few\n  unverified\n")
+    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers = slow\n  usual\n  long\n  few\n  threaded\n  unverified\n")
     slow = 0
     for part in ("1/3", "2/3", "3/3"):
         names = _collected(root, tmp_path, part)

@@ -237,6 +237,7 @@ METHODS = [
 ]
 
 
+@pytest.mark.threaded
 @pytest.mark.parametrize("method", METHODS, ids=lambda method: method.search)
 @given(texts=corpora(max_size=20), against=st.none() | corpora(max_size=5))
 @settings(max_examples=share(10))

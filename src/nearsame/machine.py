@@ -7,15 +7,17 @@
 
 import math
 import os
+import re
 import signal
 from collections.abc import Iterator
-from contextlib import suppress
+from functools import lru_cache
 from pathlib import Path
 
 __all__ = ["free_memory", "hear_interrupts", "num_processors"]
 
 _SYSTEM = Path("/")  # below which the system tells of itself
 _UNTOLD = 4 << 30
+_NO_BOUND = 1 << 62  # the first version of control groups has no word for it
 _FREEABLE = ("inactive_file", "active_file")
 
 
@@ -28,20 +30,15 @@ def num_processors() -> int:
 
 def free_memory() -> int:
     """Bytes of memory that are free or can be freed, as the system and the control groups say; 4 GiB where none do."""
-    told = _numbers(_SYSTEM / "proc/meminfo", unit=1 << 10)
-    here = [told["MemAvailable:"]] if "MemAvailable:" in told else []
-    return max(0, min([*here, *_left()], default=_UNTOLD))
-
-
-def _left() -> Iterator[int]:
-    """What each control group leaves of its memory."""
+    free = min((kilobytes << 10 for kilobytes in _numbers(_SYSTEM / "proc/meminfo", "MemAvailable:")), default=_NO_BOUND)
     for folder, version in _groups("memory"):
         most, used, prefix = _MEMORY[version]
-        bounds = [bound for name in most if (bound := _number(folder / name)) is not None]
-        taken = _number(folder / used)
-        if bounds and taken is not None:
-            stat = _numbers(folder / "memory.stat")
-            yield min(bounds) - max(0, taken - sum(stat.get(f"{prefix}{name}", 0) for name in _FREEABLE))
+        bound = min((told for name in most if (told := _number(folder / name)) is not None), default=_NO_BOUND)
+        taken = _number(folder / used) if bound < _NO_BOUND else None
+        if taken is not None and bound - taken < free:
+            freeable = _numbers(folder / "memory.stat", *(prefix + name for name in _FREEABLE))
+            free = min(free, bound - max(0, taken - sum(freeable)))
+    return max(0, free) if free < _NO_BOUND else _UNTOLD
 
 
 def _shares() -> Iterator[float]:
@@ -61,12 +58,19 @@ _MEMORY = {  # by the version of control groups: bounds, what is used, and what 
 }
 
 
-def _groups(controller: str) -> Iterator[tuple[Path, int]]:
-    """The folders of this process's control groups and of those around them, and the version of each.
+def _groups(controller: str) -> tuple[tuple[Path, int], ...]:
+    """The folders of this process's control groups and of those around them, and the version of each."""
+    return _folders(controller, _text(_SYSTEM / "proc/self/cgroup"), _SYSTEM / "sys/fs/cgroup")
+
+
+@lru_cache
+def _folders(controller: str, groups: str, home: Path) -> tuple[tuple[Path, int], ...]:
+    """The same, of what the system says of the groups.
 
     In a container a group's own name may be the host's, of which there is no folder: its root is the container's.
     """
-    for line in _text(_SYSTEM / "proc/self/cgroup").splitlines():
+    found = []
+    for line in groups.splitlines():
         _, _, told = line.partition(":")
         controllers, _, name = told.partition(":")
         version = 1 if controllers else 2
@@ -74,9 +78,8 @@ def _groups(controller: str) -> Iterator[tuple[Path, int]]:
             continue
         inner = [part for part in name.split("/") if part not in ("", "..")]
         for root in dict.fromkeys((controllers, controller) if version == 1 else ("unified", "")):
-            folder = _SYSTEM / "sys/fs/cgroup" / root
-            for depth in range(len(inner), -1, -1):
-                yield folder.joinpath(*inner[:depth]), version
+            found += [((home / root).joinpath(*inner[:depth]), version) for depth in range(len(inner), -1, -1)]
+    return tuple(dict.fromkeys(found))
 
 
 def _text(path: Path) -> str:
@@ -92,14 +95,9 @@ def _number(path: Path) -> int | None:
     return int(said) if said.isdecimal() else None
 
 
-def _numbers(path: Path, unit: int = 1) -> dict[str, int]:
-    """Lines of a name and a number."""
-    found = {}
-    for line in _text(path).splitlines():
-        with suppress(ValueError, IndexError):
-            name, number = line.split()[:2]
-            found[name] = int(number) * unit
-    return found
+def _numbers(path: Path, *names: str) -> list[int]:
+    """What stands behind some of the names that begin the lines of a file."""
+    return [int(number) for number in re.findall(rf"(?m)^(?:{'|'.join(names)})[ \t]+(\d+)\b", _text(path))]
 
 
 def hear_interrupts() -> None:

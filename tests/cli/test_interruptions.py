@@ -126,6 +126,7 @@ def threads():
     return [thread for thread in threading.enumerate() if thread.name.startswith("nearsame") and thread.is_alive()]
 
 
+@pytest.mark.threaded
 @pytest.mark.parametrize(
     "step", ["features", "identical", "counts", "keys", "meeting", "deciding", "joining", "writing"]
 )

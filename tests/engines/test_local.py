@@ -7,6 +7,7 @@ import pytest
 from nearsame.engines.local import Local
 
 
+@pytest.mark.threaded
 def test_ctrl_c_while_a_thread_starts_leaves_no_thread_behind(monkeypatch: pytest.MonkeyPatch) -> None:
     """A process waits for its threads when it ends, and nobody else would end this one; the engine goes on."""
     started, start = [], threading.Thread.start

@@ -169,6 +169,7 @@ def test_a_witness_that_is_none_shows(corpus: list[str], monkeypatch: pytest.Mon
     assert ns.dedup(corpus, audit=True).audit.precision.high < 0.1
 
 
+@pytest.mark.threaded
 def test_the_sample_does_not_depend_on_threads_or_batches(corpus: list[str]) -> None:
     """The same input is audited alike."""
     first, second = (

@@ -77,6 +77,7 @@ def test_what_is_linear_is_not_warned_of(name: str) -> None:
     assert () == ns.dedup(CORPORA[name](6000)).stats.notes
 
 
+@pytest.mark.threaded
 @pytest.mark.usefixtures("_sparing")
 def test_threads_and_batches_foretell_the_same() -> None:
     """A note is part of the answer."""

@@ -51,6 +51,7 @@ def test_the_exact_join_agrees_with_every_pair_compared(texts, threshold):
     assert {(1.0, 1.0, 1.0, 1.0)} == {(s.precision, s.recall, s.f1, s.rand_index) for s in found.scores}
 
 
+@pytest.mark.threaded
 @settings(max_examples=share(20))
 @given(corpora(), st.sampled_from([1, 2, 4]))
 def test_the_answer_does_not_depend_on_threads(texts, threads):

@@ -88,6 +88,7 @@ def test_leaks_are_what_trying_every_window_finds(  # noqa: PLR0917  (what Hypot
     assert {(f"b{number}", " ".join(words)): count for (number, words), count in common.items()} == told
 
 
+@pytest.mark.threaded
 @given(small_cases(), st.integers(1, 3))
 def test_batches_threads_and_little_room_change_nothing(case: Any, size: int) -> None:
     """The kernel stops where its buffers are full, and goes on with larger ones."""

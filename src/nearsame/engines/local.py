@@ -1,7 +1,8 @@
 """One machine: threads over batches, in memory and then in files.
 
 1. Batches are read in order by the calling thread and computed by a pool; results come back in order, and no
-   more than a few batches a thread are under way.
+   more than a few batches a thread are under way. While there is little to do, the calling thread does it itself: it
+   would wait longer for another one than for the work.
 2. Filtering copies no features: a narrowed batch is a list view over the same items, made when it is read.
 3. Nothing here depends on the number of threads or the size of batches but time.
 """
@@ -35,15 +36,12 @@ from nearsame.machine import hear_interrupts, num_processors
 __all__ = ["Flow", "Local"]
 
 _T = TypeVar("_T")
+_LITTLE_BYTES, _FEW_ROWS = 1 << 16, 500  # of a batch, and of all documents: a millisecond or two of a step
 _WINDOW = 16  # batches that threads fold side by side, each its share of every one
 
 
 def _nothing(_: pa.RecordBatch) -> dict[str, int]:
     return {}
-
-
-def _is_large(batch: pa.RecordBatch) -> bool:
-    return arrow.held_bytes(batch) > ALONE_BYTES
 
 
 @dataclass(frozen=True)
@@ -73,6 +71,8 @@ class Local:
         self.threads = self.threads or self._fitting()
         self._lock = threading.Lock()
         self._is_closed = False
+        self._is_little = _LITTLE_BYTES > 0  # until more was seen
+        self._num_rows = 0
         self._sharing = Sharing(self.threads)
         self._pool = self._new_pool()
         self.space = Space(self.memory, self.threads, self.workdir, self.growth)
@@ -136,7 +136,14 @@ class Local:
         """The batches of a named step are documents: what is known of each takes memory until the end."""
         for batch in batches:
             self.space.number(len(batch))
+            self._num_rows += len(batch)
+            self._is_little &= self._num_rows <= _FEW_ROWS
             yield batch
+
+    def _is_large(self, batch: pa.RecordBatch) -> bool:
+        size = arrow.held_bytes(batch)
+        self._is_little &= size <= _LITTLE_BYTES
+        return size > ALONE_BYTES
 
     def _resumed(self, flow: Flow, step: str, checkpoints: Checkpoints) -> Flow:
         """The batches of a step, each in a file of its own: those that are not there yet are computed."""
@@ -147,7 +154,7 @@ class Local:
             self._count(tallies_of(made))  # also of what an earlier process has made
             return made, len(batch)
 
-        done = list(self.each(enumerate(flow.batches), work, alone=lambda numbered: _is_large(numbered[1])))
+        done = list(self.each(enumerate(flow.batches), work, alone=lambda numbered: self._is_large(numbered[1])))
         checkpoints.complete(step, batches=len(done), documents=sum(size for _, size in done))
         return Flow(Batches(tuple(path for path, _ in done)))
 
@@ -157,7 +164,7 @@ class Local:
 
     def read(self, flow: Flow) -> Iterator[pa.RecordBatch]:
         """The batches of a flow, computed by the pool, in order."""
-        return self.each(flow.batches, lambda batch: self._through(batch, flow.stages), alone=_is_large)
+        return self.each(flow.batches, lambda batch: self._through(batch, flow.stages), alone=self._is_large)
 
     def _through(self, batch: pa.RecordBatch, stages: tuple[Stage, ...]) -> pa.RecordBatch:
         made, tallies = self._counted(batch, stages)
@@ -187,6 +194,9 @@ class Local:
         try:
             for thing in things:
                 by_itself = alone(thing)
+                if self._is_little and not self._is_closed:
+                    yield work(thing)
+                    continue
                 while by_itself and under_way:
                     yield under_way.popleft().result()
                 under_way.append(self._submitted(work, thing))
@@ -223,7 +233,7 @@ class Local:
 
         A step that was interrupted ends when it next asks for a thread of the pool; nobody waits for that.
         """
-        if threading.current_thread() is not threading.main_thread():
+        if self._is_little or threading.current_thread() is not threading.main_thread():
             return work()
         answer: Future[_T] = Future()
 
@@ -258,10 +268,10 @@ class Local:
 
         def run(part: int) -> None:
             if many:
-                many(state, self._while_open(window), part, self.threads)
+                many(state, self._while_open(window), part, parts)
                 return
             for batch in self._while_open(window):
-                fold.add(state, batch, part, self.threads)
+                fold.add(state, batch, part, parts)
 
         many = getattr(fold, "add_many", None)
         state = fold.start()
@@ -269,7 +279,8 @@ class Local:
             self.space.hold(state)
         batches = iter(self.read(flow) if flow.stages else flow.batches)
         while window := list(islice(batches, _WINDOW)):
-            for _ in self.each(range(self.threads), run):
+            parts = 1 if self._is_little else self.threads
+            for _ in self.each(range(parts), run):
                 pass
         return state
 

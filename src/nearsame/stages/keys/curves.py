@@ -7,6 +7,7 @@
    of two sets of one size with Jaccard J enclose the angle whose cosine is 2J/(1 + J).
 """
 
+from functools import lru_cache
 from math import lgamma
 
 import numpy as np
@@ -34,6 +35,7 @@ def areas(threshold: float, bands: int, rows: int, drawn_from: int | None = None
     return float(below), float(above * (1.0 - threshold))
 
 
+@lru_cache(maxsize=128)
 def least_area(threshold: float, num_perm: int) -> tuple[int, int]:
     """(bands, rows) of the least sum of both areas: what popular tools take for "the threshold"; for comparison only.
 
