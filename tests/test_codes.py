@@ -92,11 +92,23 @@ def test_a_code_is_the_same_in_every_form(given: tuple[int, int, Codes], data: A
         forms += (
             [(pa.array([number and str(number) for number in signed], pa.string()), True)] if 0 not in signed else []
         )
+    if bits <= 252:
+        signed = [None if number is None else number - (number >> bits - 1 << bits) for number in numbers]
+        forms += [(pa.array(some, pa.decimal256(76)), False) for some in (numbers, signed)]
     for column, decimal in forms:
         found, good = code_words(column, bits, decimal=decimal)
         assert (found.tolist(), good.tolist()) == (expected, known), column.type
     for number, text in zip(numbers, texts, strict=True):
         assert text is None or read_code(text, bits, decimal=False) == number
+
+
+def test_numbers_of_more_than_64_bits_in_a_list_are_codes() -> None:
+    """Negative ones beside them, too."""
+    assert 2 == ns.pairs([1, 3, -1, 2**64 - 1], method=ns.Codes(k=1)).num_pairs
+    assert 1 == ns.pairs([-1, 2**128 - 1, 5, None], method=ns.Codes(bits=128, k=0)).num_pairs
+    assert 1 == ns.pairs([2**300, 2**300 + 1], method=ns.Codes(bits=512, k=1)).num_pairs
+    with pytest.raises(ns.SourceError, match="up to 91 digits and negative ones"):
+        ns.pairs([2**300, -1], method=ns.Codes(bits=512, k=1))
 
 
 def test_a_text_among_numbers_is_one_bad_record(tmp_path: Path) -> None:

@@ -30,7 +30,9 @@ def num_processors() -> int:
 
 def free_memory() -> int:
     """Bytes of memory that are free or can be freed, as the system and the control groups say; 4 GiB where none do."""
-    free = min((kilobytes << 10 for kilobytes in _numbers(_SYSTEM / "proc/meminfo", "MemAvailable:")), default=_NO_BOUND)
+    free = min(
+        (kilobytes << 10 for kilobytes in _numbers(_SYSTEM / "proc/meminfo", "MemAvailable:")), default=_NO_BOUND
+    )
     for folder, version in _groups("memory"):
         most, used, prefix = _MEMORY[version]
         bound = min((told for name in most if (told := _number(folder / name)) is not None), default=_NO_BOUND)

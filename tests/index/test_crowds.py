@@ -160,6 +160,21 @@ def test_a_crowd_hides_nobody_whom_a_condition_asks_for(tmp_path, monkeypatch, s
         assert [] == index.check()
 
 
+@pytest.mark.parametrize("method", [RECIPE, "simhash", "digest"])
+def test_a_crowd_of_copies_hides_nobody_whom_a_condition_asks_for(tmp_path, monkeypatch, method):
+    """Of documents with the same items those that fulfil a condition may be the last."""
+    monkeypatch.setattr(asking, "_CHOSEN_FROM", 16)
+    monkeypatch.setattr(candidates, "_LEAST", 16)
+    langs = [*["en"] * 60, "de", *["fr"] * 20]
+    source = [{"id": str(at), "text": " ".join(WORDS), "lang": lang} for at, lang in enumerate(langs)]
+    with ns.Index.create(tmp_path / "crowd.ns", method=method, keep_columns="lang", source=source) as index:
+        for found in (index.query(" ".join(WORDS), where="lang=de"), index.duplicates("7", where="lang=de")):
+            assert (["60"], True) == ([match.id for match in found], found.complete)
+        for where in ("lang=fr", "lang!=en"):
+            found = index.query(" ".join(WORDS), where=where)
+            assert not found.complete or len(found) == 10
+
+
 def test_a_copy_in_a_crowded_batch_is_found(tmp_path):
     """Documents of a batch that are equal are one."""
     texts = near_copies(300)

@@ -372,6 +372,8 @@ def test_what_cannot_be_kept_or_asked_of_columns_is_refused(where, tmp_path):
         for call, message in [
             (lambda: index.query(ROSE, where="lnag=en"), "keeps no column 'lnag'"),
             (lambda: index.query(ROSE, where="lang"), "where='lang' is no condition"),
+            (lambda: index.query(ROSE, where=" " * 100_000), "where='  .*… is no condition"),
+            (lambda: index.query(ROSE, where=" =en"), "where=' =en' is no condition"),
             (lambda: index.query(ROSE, where=3), "where must be"),
             (lambda: index.query(ROSE, where={"lang": [[3]]}), "lang must be a text or a number"),
             (lambda: index.add({"text": ROSE, "columns": {"lnag": "en"}}), "keeps no column 'lnag'"),

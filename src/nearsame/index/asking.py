@@ -77,7 +77,7 @@ def answers(reader: Reader, blobs: Blobs | WholeBlob, wanted: Wanting) -> list[M
     """What resembles each document."""
     facets = wanted.facets
     questions = ask(facets, blobs.of(wanted.searched), wanted.searched)
-    resembling = look_up(reader, facets, questions, wanted.enough)
+    resembling = look_up(reader, facets, questions, wanted.enough, filtered=bool(wanted.where))
     few = _few(reader, wanted) if resembling.is_cut.any() else None
     chosen = [
         (few, False) if is_cut and few is not None else (_rows(resembling, at, wanted), is_cut)
@@ -102,7 +102,8 @@ def of_sketch(reader: Reader, sketch: Sequence[object], wanted: Wanting) -> Matc
     """What resembles a document of which only the sketch is known, in an index of sets."""
     found = query_sketch(reader, wanted.facets, sketch, wanted.enough)
     matches = [match for match in found if passes(wanted.where, match.columns)]
-    return Matches(matches[: wanted.limit], complete=found.complete, recall=wanted.recall)
+    may_lack = bool(wanted.where) and len(found) >= wanted.enough  # others of them were not looked at
+    return Matches(matches[: wanted.limit], complete=found.complete and not may_lack, recall=wanted.recall)
 
 
 def _rows(resembling: Resembling, at: int, wanted: Wanting) -> list[Row]:

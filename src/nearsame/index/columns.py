@@ -55,7 +55,7 @@ _OWN = (
 )  # what a document, or an export, has anyway
 _WORD = 8
 _NAME = re.compile(r"[^=!<>|,\s]([^=!<>|,]*[^=!<>|,\s])?")
-_CONDITION = re.compile(r"\s*([^=!<>]+?)\s*(<=|>=|!=|=|<|>)(.*)", re.DOTALL)
+_CONDITION = re.compile(r"([^=!<>]+)(<=|>=|!=|=|<|>)(.*)", re.DOTALL)
 _NUMBER = re.compile(r"\s*[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,6})?\s*")
 _ORDERS: dict[str, Callable[[Any, Any], bool]] = {
     "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge
@@ -189,10 +189,10 @@ def passes(where: Sequence[Condition], columns: Mapping[str, str]) -> bool:
 
 def _condition(text: str) -> Condition:
     read = _CONDITION.fullmatch(text)
-    if read is None:
-        raise ConfigError(f"where={text!r} is no condition on a column", hint=_HINT)
+    if read is None or not read[1].strip():
+        raise ConfigError(f"where={shown(text)} is no condition on a column", hint=_HINT)
     name, sign, value = read.groups()
-    return Condition(name, sign, tuple(value.split("|")) if sign not in _ORDERS else (value,))
+    return Condition(name.strip(), sign, tuple(value.split("|")) if sign not in _ORDERS else (value,))
 
 
 def _number(text: str) -> Decimal | None:

@@ -123,13 +123,22 @@ def ask(facets: Facets, blobs: Sequence[bytes], searched: Sequence[int] | None =
     return Questioned(facets, blobs, shelf, [facets[number].keys(shelf.items(number)) for number in by], by)
 
 
-def look_up(reader: Reader, facets: Facets, asked: Questioned, most: int, *, ranked: bool = True) -> Resembling:
+def look_up(  # noqa: PLR0913  (how the answer is used decides what has to be looked at)
+    reader: Reader,
+    facets: Facets,
+    asked: Questioned,
+    most: int,
+    *,
+    ranked: bool = True,
+    filtered: bool = False,
+) -> Resembling:
     """What resembles each document: all different ones, and of those with the same items the first `most`.
 
     Of `ranked` answers the best `most` are among them: documents that have the same items for one method, an address
-    say, and are ranked by another one, are all looked at. In a crowd all this is bounded: see candidates.py.
+    say, and are ranked by another one, are all looked at; so they are where answers are `filtered` afterwards. In a
+    crowd all this is bounded: see candidates.py.
     """
-    limits = mosts(facets, most) if ranked else [most] * len(facets)
+    limits = [bound(most)] * len(facets) if filtered else mosts(facets, most) if ranked else [most] * len(facets)
     by_search = [limits[number] for number in asked.searched]
     sets, others, is_cut = candidates(reader, len(asked.blobs), asked.keys, by_search, bound(most))
     rows = reader.rows(_distinct(pairs[1] for pairs in (*sets, *others)))

@@ -1,6 +1,7 @@
 """Codes of bits as sources have them, as their bytes: the highest first, as many as the bits need."""
 
 import re
+from decimal import Decimal
 from typing import Any
 
 import pyarrow as pa
@@ -25,6 +26,8 @@ def bytes_of(value: Any, bits: int, *, decimal: bool) -> list[int] | None:
     size = (bits + 7) // 8
     if isinstance(value, str):
         value = _number(value.strip().replace("_", ""), bits, decimal=decimal)
+    if isinstance(value, Decimal) and value == int(value):
+        value = int(value)
     if isinstance(value, list):
         value = _joined(value, bits, size)
     if isinstance(value, bytes):

@@ -143,6 +143,8 @@ def length_of(column: pa.Array) -> int | None:
     kind = column.type
     if pa.types.is_integer(kind):
         return int(kind.bit_width)
+    if pa.types.is_decimal(kind):
+        return None
     if _is_list(kind):
         unit, lengths = kind.value_type.bit_width, computing.list_value_length(column)
     else:
@@ -197,7 +199,7 @@ def json_type(values: Sequence[Any], chosen: Coding, source: str) -> pa.DataType
 
 def _shown(value: pa.Scalar) -> str:
     try:
-        shown = repr(value.as_py())
+        shown = str(value) if pa.types.is_decimal(value.type) else repr(value.as_py())
     except UnicodeDecodeError:
         return "what is not UTF-8"
     return shown if len(shown) <= _SHOWN else f"{shown[: _SHOWN - 4]}...'"
@@ -238,6 +240,8 @@ def code_words(column: pa.Array, bits: int, *, decimal: bool = False) -> tuple[U
         good = _of_texts(column, bits, words, decimal=decimal)
     elif pa.types.is_integer(kind):
         good = _of_numbers(column, bits, words)
+    elif pa.types.is_decimal(kind):
+        good = _of_large_numbers(column, bits, words)
     elif _is_list(kind):
         good = _of_lists(column, bits, words)
     else:
@@ -254,6 +258,8 @@ def is_codes(kind: pa.DataType) -> bool:
         return is_codes(kind.value_type)
     if _is_list(kind):
         return kind.value_type in (pa.uint8(), pa.uint64(), pa.int64())
+    if pa.types.is_decimal(kind):
+        return bool(kind.scale == 0)
     tests = (
         "integer", "null", "fixed_size_binary", "binary", "large_binary", "binary_view", "string", "large_string",
         "string_view",
@@ -278,6 +284,16 @@ def _of_numbers(column: pa.Array, bits: int, words: UInt64s) -> Mask:
     values = values.astype(np.int64)
     words[:, 0] = np.where(values < 0, values & (1 << bits) - 1, values).view(np.uint64)
     return np.asarray(good & (values >= -(1 << bits - 1)))
+
+
+def _of_large_numbers(column: pa.Array, bits: int, words: UInt64s) -> Mask:
+    """Decimals without a point: numbers of more than 64 bits, or what databases have for unsigned ones."""
+    good = np.zeros(len(column), bool)
+    for row, value in enumerate(column.to_pylist()):
+        if value is not None and -(1 << bits - 1) <= (number := int(value)) < 1 << bits:
+            good[row] = True
+            words[row] = words_of(number & (1 << bits) - 1, bits)
+    return good
 
 
 def _of_bytes(column: pa.Array, size: int, words: UInt64s) -> Mask:

@@ -18,6 +18,12 @@ from nearsame.sources.listed import require_texts
 
 __all__ = ["Form", "column", "described", "is_missing", "table_of_elements"]
 
+_NUMBERS = (
+    (pa.int64(), -(1 << 63), 1 << 63),
+    (pa.uint64(), 0, 1 << 64),
+    (pa.decimal128(38), 1 - 10**38, 10**38),
+    (pa.decimal256(76), 1 - 10**76, 10**76),
+)
 Form = str  # "text", "bytes", "number", "record", "pair"; of nothing but missing texts ""
 
 _NAMES = {
@@ -164,12 +170,21 @@ def _kind(value: Any) -> str:
 
 
 def _numbers(values: Sequence[Any]) -> pa.Array:
-    """Whole numbers; where one needs more than 64 bits, their digits."""
+    """Whole numbers, of the narrowest type that holds them; of what none holds, as of long codes, the digits.
+
+    Raises:
+        SourceError: One is negative, and the digits of another are more than a number has.
+    """
     numbers = [_text(value) for value in values]
     known = [number for number in numbers if number is not None]
-    for kind, least, most in ((pa.int64(), -(1 << 63), 1 << 63), (pa.uint64(), 0, 1 << 64)):
-        if least <= min(known, default=0) and max(known, default=0) < most:
+    least, most = min(known, default=0), max(known, default=0)
+    for kind, first, end in _NUMBERS:
+        if first <= least and most < end:
             return pa.array(numbers, kind)
+    if least < 0:
+        digits = len(str(max(-least, most)))
+        message = f"whole numbers of up to {digits:,} digits and negative ones do not fit into one column"
+        raise SourceError(message, hint="Give numbers of at most 76 digits, or texts.")
     return pa.array([None if number is None else hex(number) for number in numbers], pa.large_string())
 
 
