@@ -96,3 +96,15 @@ def test_the_hint_names_what_folders_say(tmp_path: Path) -> None:
     with pytest.raises(ColumnError) as caught:
         ns.dedup(tmp_path, keep="max:nope")
     assert caught.value.hint.endswith(": id, text; or what names of folders say: year.")
+
+
+def test_source_code_has_the_columns_of_its_folders(tmp_path):
+    """Where it lies about without them it is passed over, as in any folder of records."""
+    for name in ("lang=en/a.py", "lang=en/b.py", "lang=de/a.py", "a.py"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("one two three four five six")
+    (tmp_path / "x.jsonl").write_text('{"id": "j", "text": "one two three four five six"}')
+    found = ns.dedup(tmp_path, group_by="lang")
+    assert (4, 1, 1) == (found.stats.documents, found.stats.removed, found.stats.ignored)
+    with pytest.raises(ns.ColumnError, match="has no column 'nope'"):
+        ns.dedup(tmp_path, group_by="nope")

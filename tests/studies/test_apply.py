@@ -7,6 +7,8 @@ from pathlib import Path
 
 import fsspec
 import pyarrow as pa
+import pyarrow.feather as feather
+import pyarrow.orc as orc
 import pyarrow.parquet as pq
 import pytest
 
@@ -58,6 +60,27 @@ def test_what_is_applied_is_what_would_have_been_written(tmp_path: Path) -> None
     tables = {"mask", "removed", "clusters", "sources", "skipped"}
     assert tables == {path.stem for path in (tmp_path / "mask").glob("*.parquet")}
     assert not (tmp_path / "mask" / "kept").exists()
+    assert _files(tmp_path / "plain") == _files(tmp_path / "applied")
+
+
+def test_what_could_not_be_read_is_left_out_by_whoever_copies(tmp_path: Path) -> None:
+    """Of every format, whether its records have lines or not."""
+    pytest.importorskip("fastwarc")
+    source = _sources(tmp_path)
+    (source / "bad.txt").write_bytes(b"caf\xe9")
+    (source / "csv" / "bad.csv").write_bytes(b"id,text\n1,caf\xe9\n2,a\n")
+    texts = pa.array([b"a", b"caf\xe9", b"b"], pa.binary()).view(pa.string())
+    for kind, writes in (("parquet", pq.write_table), ("arrow", feather.write_feather), ("orc", orc.write_table)):
+        writes(pa.table({"id": ["1", "2", "3"], "text": texts}), source / f"bad.{kind}")
+    archive = gzipped(*(response(at, text) for at, text in enumerate("abc")))
+    (source / "bad.warc.gz").write_bytes(archive[:40] + bytes(9) + archive[49:])
+    found = ns.dedup(source, method="digest")
+    assert {"in", "bad.csv", "bad.parquet", "bad.arrow", "bad.orc"} <= {
+        Path(name).name for name in found.skipped.column("source").to_pylist()
+    }
+    found.write(tmp_path / "plain", drop_unreadable=True)
+    found.write(tmp_path / "mask", mask=True)
+    ns.apply(tmp_path / "mask", tmp_path / "applied", drop_unreadable=True)
     assert _files(tmp_path / "plain") == _files(tmp_path / "applied")
 
 

@@ -28,6 +28,7 @@ from nearsame.files.systems import File, chained, filesystem, is_url, joined, mi
 from nearsame.named import NamedTuple
 from nearsame.sources.base import Columns, Part
 from nearsame.sources.folder import TextFolder, list_name
+from nearsame.sources.folder_keys import names_of_folders
 from nearsame.sources.kinds import require_distinct
 from nearsame.sources.memory import Memory, giving_back, in_memory
 from nearsame.sources.parts import Dangling
@@ -394,10 +395,15 @@ def _text_folder(listing: _Listing, texts: list[str], *, strict: bool) -> TextFo
 
 
 def _with_columns(listing: _Listing, columns: Columns) -> _Listing:
-    """Without the source code that lies about in a folder of records, where a column is asked for."""
+    """Without the source code that lies about in a folder of records, where a column is asked for that it has not."""
     if listing.explicit or not (columns.order or columns.no_text):
         return listing
-    others = [path for path in listing.paths if listing.suffix(path) not in SOURCE_CODE]
+    others = [
+        path
+        for path in listing.paths
+        if listing.suffix(path) not in SOURCE_CODE
+        or not (columns.no_text or set(columns.order).difference(names_of_folders([listing.url(path)])))
+    ]
     if not others:
         return listing
     code = Counter(kind_of(path) for path in set(listing.paths).difference(others))

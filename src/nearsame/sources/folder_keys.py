@@ -1,7 +1,7 @@
 """What names of folders say of the files in them (files/keys.py): a column that no file has."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from urllib.parse import unquote
 
 import numpy as np
@@ -13,7 +13,7 @@ from nearsame.files.systems import is_url
 from nearsame.sources.base import Part
 from nearsame.sources.folder import TextFolder
 
-__all__ = ["folder_names", "folder_values", "of_positions"]
+__all__ = ["folder_names", "folder_values", "names_of_folders", "of_positions"]
 
 
 def folder_names(parts: Sequence[Part]) -> list[str]:
@@ -23,7 +23,17 @@ def folder_names(parts: Sequence[Part]) -> list[str]:
         >>> folder_names([])
         []
     """
-    folders = {folder: None for part in parts for folder in dict.fromkeys(map(os.path.dirname, part.files.names()))}
+    return names_of_folders(path for part in parts for path in part.files.names())
+
+
+def names_of_folders(paths: Iterable[str]) -> list[str]:
+    """The same of the folders of some files.
+
+    Example:
+        >>> names_of_folders(["lang=en/a.txt", "lang=de/year=2020/b.txt"])
+        ['lang', 'year']
+    """
+    folders = dict.fromkeys(map(os.path.dirname, paths))
     return list(dict.fromkeys(key for folder in folders for key in said_by_path(_whole(folder))))
 
 

@@ -263,9 +263,9 @@ class _Made:
         """Positions that could not be read, by part."""
         if not self._has("skipped"):
             return {}
-        skipped = _table(self.home, "skipped.parquet", tables.SKIPPED, self.name).drop_null()
+        told = _table(self.home, "skipped.parquet", tables.SKIPPED, self.name).select(["source", "position"])
         by_name: dict[str, list[int]] = {}
-        for name, position in zip(*(skipped.column(name).to_pylist() for name in ("source", "position")), strict=True):
+        for name, position in zip(*(column.to_pylist() for column in told.drop_null().columns), strict=True):
             by_name.setdefault(name, []).append(position)
         lines = zip(*(self.judged.column(name).to_pylist() for name in ("part", "source")), strict=True)
         return {part: np.unique(by_name[name]) for part, name in lines if name in by_name}
