@@ -285,3 +285,37 @@ def test_a_copy_of_what_goes_by_equal_words_equals_its_witness_by_them(tmp_path:
     assert 2 == found.stats.removed
     found.write(tmp_path / "out")
     assert [] == _told(tmp_path / "out")
+
+
+def test_no_thread_of_arrow_holds_what_is_of_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It lets go of a file later than whoever has read it: while the process ends, that ends it by a signal."""
+    asked: list[bool] = []
+
+    class Watched(pq.ParquetFile):
+        def read(self, *args: Any, use_threads: bool = True, **how: Any) -> pa.Table:
+            asked.append(use_threads)
+            return super().read(*args, use_threads=use_threads, **how)
+
+        def iter_batches(self, *args: Any, use_threads: bool = True, **how: Any) -> Any:
+            asked.append(use_threads)
+            return super().iter_batches(*args, use_threads=use_threads, **how)
+
+    source = _table(tmp_path / "a.parquet", pa.table({"text": [A, EDITED, A]}))
+    ns.dedup(source, method=ns.SimHash(weights="tfidf")).write(tmp_path / "first")
+    given = ns.SimHash(weights="tfidf", frequencies=str(tmp_path / "first" / "frequencies.parquet"))
+    ns.dedup(source, method=given).write(tmp_path / "out")
+    monkeypatch.setattr(pq, "ParquetFile", Watched)
+    assert [] == [told for name in ("first", "out") for told in _told(tmp_path / name)]
+    assert {False} == set(asked)
+
+
+def test_annotations_of_folders_whose_lists_have_other_names(tmp_path: Path) -> None:
+    """One has a line break in a name: both lists are beside each other, and both have annotations."""
+    for name, text in (("A/a.txt", A), ("B/b.txt", A), ("A/n\nl.txt", "alpha beta"), ("C/c.txt", EDITED)):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    ns.dedup([tmp_path / name for name in "AB"]).write(tmp_path / "out", annotate=True)
+    assert {"annotations.jsonl", "annotations-1.jsonl", "kept-nul.txt"} <= {
+        path.name for path in (tmp_path / "out" / "kept").rglob("*")
+    }
+    assert [] == _told(tmp_path / "out")

@@ -7,10 +7,9 @@ from pathlib import Path
 
 import fsspec
 import pyarrow as pa
-import pyarrow.feather as feather
-import pyarrow.orc as orc
 import pyarrow.parquet as pq
 import pytest
+from pyarrow import feather, orc
 
 import nearsame as ns
 from nearsame.errors import ConfigError, SourceError

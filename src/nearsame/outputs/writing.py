@@ -93,7 +93,8 @@ def copy_parts(  # noqa: PLR0913  (what is copied, of what, whereto, how)
     ended = Event()
     with ThreadPoolExecutor(min(_MOST_AT_ONCE, fitting, os.cpu_count() or 1)) as pool:
         try:
-            for calls in (early, late):
+            # annotations take names that are free, one part behind the other, so that all have names, and the same ones
+            for calls in (early, *([call] for call in late)) if annotate else (early, late):
                 for done in [pool.submit(until, ended, call) for call in calls]:
                     done.result()
         except BaseException:

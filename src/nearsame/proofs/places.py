@@ -23,15 +23,26 @@ def copies_of(claims: Claims, part: Part) -> Iterator[bytes]:
 
 def annotations_of(claims: Claims, part: Part) -> bytes | None:
     """Where the annotations of text files or of an archive stand: by another name, if a copy has this one."""
-    is_archive, is_folder = part.form.is_archive, part.form.is_folder
-    if not (is_archive or is_folder) or part.against or not claims.written["annotate"]:
-        return None
-    stem = _annotated_archive(part) if is_archive else _annotated_folder(claims, part)
     taken = {copy for other in claims.parts if _is_written(claims, other) for copy in copies_of(claims, other)}
-    number, name = 1, stem + b".jsonl"
-    while name in taken:
-        name, number = b"%s-%d.jsonl" % (stem, number), number + 1
-    return name
+    for other in claims.parts:  # as they are written, one behind the other
+        if (stem := _annotated(claims, other)) is None or not (other is part or _is_written(claims, other)):
+            continue
+        number, name = 1, stem + b".jsonl"
+        while name in taken:
+            name, number = b"%s-%d.jsonl" % (stem, number), number + 1
+        if other is part:
+            return name
+        taken.add(name)
+    return None
+
+
+def _annotated(claims: Claims, part: Part) -> bytes | None:
+    """What the file with the annotations of a part is called, but for a number and its ending; None: it has none."""
+    if part.against or not claims.written["annotate"]:
+        return None
+    if part.form.is_archive:
+        return _annotated_archive(part)
+    return _annotated_folder(claims, part) if part.form.is_folder else None
 
 
 def _annotated_archive(part: Part) -> bytes:

@@ -14,6 +14,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 from urllib.parse import unquote
 
@@ -280,7 +281,9 @@ class Reader:
         opened = pq.ParquetFile(file, pre_buffer=False, coerce_int96_timestamp_unit="us")  # of the years 1 to 9999
         to_all, to_arrow = said_by(opened.metadata.metadata)
         said = to_all | {b"ARROW:" + name: value for name, value in to_arrow.items()}
-        return Opened(opened.schema_arrow, lambda names: opened.iter_batches(_BATCH, columns=names), said, "parquet")
+        # by no threads of Arrow's: one that lets go of a Python file while the process ends would end it by a signal
+        batches = partial(opened.iter_batches, _BATCH, use_threads=False)
+        return Opened(opened.schema_arrow, lambda names: batches(columns=names), said, "parquet")
 
 
 def _file(path: str) -> Any:

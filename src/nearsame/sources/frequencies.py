@@ -22,6 +22,6 @@ def read_frequencies(path: str) -> pa.Table:
         if reason := why_not_readable(source):
             raise pa.ArrowInvalid(reason)
         source.seek(0)
-        table = pq.read_table(source)
+        table = pq.ParquetFile(source).read(use_threads=False)  # which would let go of it later, perhaps too late
     require_sound(table, path)
     return table
