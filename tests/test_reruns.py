@@ -125,6 +125,21 @@ def test_the_recipe_of_a_raised_threshold_is_run_again(tmp_path: Path) -> None:
     assert (2, "pairs (--pairs)" in printed.stderr) == (printed.exit_code, True)
 
 
+def test_a_table_of_frequencies_is_found_from_another_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As sources are, and decisions."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.jsonl").write_text('{"id": "a", "text": "one two three"}\n{"id": "b", "text": "one two three"}\n')
+    (tmp_path / "some.tsv").write_text("id1\tid2\tlabel\na\tb\tno\n")
+    ns.dedup("a.jsonl", method=ns.SimHash(weights="tfidf")).write("first")
+    method = ns.SimHash(weights="tfidf", frequencies="first/frequencies.parquet")
+    ns.dedup("a.jsonl", method=method, decisions="some.tsv").write("out")
+    (tmp_path / "sub").mkdir()
+    monkeypatch.chdir(tmp_path / "sub")
+    assert ns.rerun("../out").stats.kept == 2
+    monkeypatch.chdir(tmp_path)
+    assert ns.rerun("out").stats.kept == 2
+
+
 def test_layers_without_urls_are_run_again(tmp_path: Path) -> None:
     """Their record has a rule about URLs, though no document has one and nobody gave the rule."""
     (tmp_path / "a.jsonl").write_text('{"text": "a b c"}\n{"text": "a b c"}\n{"text": "d"}\n')

@@ -57,7 +57,11 @@ class Recorded:
     def method(self) -> Method | None:
         """The recipe; None: the layers that ran need none."""
         use = self.recipe.get("use")
-        return None if use is not None and "text" not in use else method_of(self.recipe)
+        if use is not None and "text" not in use:
+            return None
+        table = self.recipe.get("frequencies")
+        found = {} if table is None else {"frequencies": names_again([table], self.call["folder"])[0]}
+        return method_of({**self.recipe, **found})
 
     @property
     def compares(self) -> bool:
