@@ -140,6 +140,13 @@ def test_the_signature_is_the_methods():
     assert measured.error == pytest.approx((0.25 / 200) ** 0.5)
 
 
+@pytest.mark.parametrize("settings", [{}, {"verify": "estimate"}, {"choice": "random"}])
+def test_given_bands_are_no_matter_of_two_texts(settings):
+    """The recall that is then left out is not asked for either."""
+    found = compare("a b", "a c", method=ns.MinHash(bands=20, rows=5, shingle_size=1, **settings))
+    assert Fraction(1, 3) == found["jaccard"].similarity
+
+
 def test_long_texts_count_few_edits_unless_all_are_asked_for(monkeypatch):
     """What has more is said, never silent; a measure that was to decide and was not computed is an error."""
     monkeypatch.setattr(study, "_MOST_CELLS", 20)

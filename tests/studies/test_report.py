@@ -267,6 +267,15 @@ def test_a_chain_is_seen_in_the_graph_of_its_cluster():
     assert [distances[at[row]] for row in range(4)] == sorted(distances)
 
 
+@pytest.mark.parametrize("settings", [{}, {"verify": "estimate"}, {"choice": "random"}, {"confirm": "cosine"}])
+def test_bands_that_were_given_have_graphs(settings):
+    """Members other than the keeper are joined by the threshold, whatever finds pairs."""
+    text = words(200, 7)
+    texts = [" ".join([*text[:at], f"other{at}", *text[at + 1 :]]) for at in (20, 90, 150)]
+    [drawn] = ns.report(ns.dedup(texts, method=ns.MinHash(bands=20, rows=5, **settings))).graphs
+    assert [(0, 1), (0, 2), (1, 2)] == [(a, b) for a, b, _ in drawn.edges]
+
+
 @pytest.mark.parametrize("others", range(2, 20))
 def test_no_line_of_a_graph_leads_through_the_keeper(others):
     """Where all are similar; and in a chain, which must not look like a star."""

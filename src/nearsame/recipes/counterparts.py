@@ -179,13 +179,14 @@ def for_guesses(method: Recipe, *, has_text: bool) -> Method:
 
 
 def as_sets(method: Recipe) -> MinHash:
-    """The settings of any recipe as far as they are about texts, shingles and signatures."""
-    shared = MinHash.model_fields.keys() & type(method).model_fields.keys() - {
-        "threshold",
-        "confirm",
-        "confirm_threshold",
-    }
-    return MinHash(**{name: getattr(method, name) for name in shared})
+    """The settings of any recipe as far as they are about texts, shingles and signatures: none of how pairs are found.
+
+    Example:
+        >>> as_sets(MinHash(bands=20, rows=5, num_perm=100)) == MinHash(num_perm=100)
+        True
+    """
+    names = {*Shingled.model_fields, "num_perm", "sketch"} - {"confirm", "confirm_threshold"}
+    return MinHash(**{name: getattr(method, name) for name in names & type(method).model_fields.keys()})
 
 
 def as_codes(method: Recipe) -> SimHash:
