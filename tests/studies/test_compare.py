@@ -244,6 +244,29 @@ def test_a_containment_recipe_decides_containment():
     assert (Fraction(9, 10), True) == (found.threshold, found.similar)
 
 
+def test_a_recipe_that_estimates_decides_by_its_estimates():
+    """Its threshold is for the share of equal values; where sets are compared, it is not."""
+    thresholds = [
+        compare("a b", "a c", method=ns.MinHash(threshold="0.5", verify=verify), measure="minhash").threshold
+        for verify in ("estimate", "exact")
+    ]
+    assert [Fraction(1, 2), Fraction(4, 5)] == thresholds
+
+
+@pytest.mark.parametrize(
+    ("method", "measure", "message"),
+    [
+        (ns.SimHash(confirm="jaccard", threshold="0.5"), "simhash", "confirm=jaccard is about the pairs of a run"),
+        (ns.Containment(jaccard_floor="0.5"), "containment", "jaccard_floor=0.5 is about the pairs of a run"),
+        (ns.Containment(confirm="cosine"), "containment", "confirm=cosine is about the pairs of a run"),
+    ],
+)
+def test_what_else_pairs_must_have_is_no_matter_of_two_texts(method, measure, message):
+    """One measure decides; the second of a recipe would be left out without a word."""
+    with pytest.raises(ns.ConfigError, match=message):
+        compare("a b c", "a b d", method=method, measure=measure)
+
+
 def test_a_word_in_two_clusters_is_named() -> None:
     """The user's word, not its hash."""
     with pytest.raises(ns.ConfigError, match="'b' is in two clusters"):

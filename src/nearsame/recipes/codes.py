@@ -170,6 +170,12 @@ class SimHash(Coded, Shingling):
         """What compares letters does so."""
         return [*super().for_texts, *([f"confirm={self.confirm}"] if self.compares == "letters" else [])]
 
+    def require_alone(self, what: str) -> None:
+        """What confirms is about the pairs of a run."""
+        if self.confirm is not None:
+            message = f"confirm={self.confirm} is about the pairs of a run, and does nothing to {what}"
+            raise ConfigError(message, hint="Leave it out.")
+
     def raised(self, threshold: Number) -> Self:
         """Unconfirmed, a threshold of Hamming similarity is another k."""
         if self.confirm is None:

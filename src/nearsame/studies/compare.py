@@ -154,7 +154,7 @@ def _can_be_similar(one: _Taken, other: _Taken) -> bool:
 def _decides(codes: SimHash, measure: MeasureName, threshold: Number | None) -> bool:
     """Whether their k does; settings that do nothing are refused."""
     codes.require_alone("two texts")
-    idle: list[str] = [name for name in ("search", "blocks", "header", "confirm") if name in codes.model_fields_set]
+    idle: list[str] = [name for name in ("search", "blocks", "header") if name in codes.model_fields_set]
     if "k" in codes.model_fields_set:
         if measure == "simhash" and threshold is None and not idle:
             return True
@@ -169,10 +169,16 @@ def _decides(codes: SimHash, measure: MeasureName, threshold: Number | None) -> 
 def _least(given: Recipe, measure: MeasureName, threshold: Number | None) -> Fraction:
     """The threshold, validated as a recipe's."""
     if threshold is None:
-        own = {"jaccard": "jaccard", "cosine": "cosine_sets", "containment": "containment", "hamming": "simhash"}
-        named = "cosine" if given.weighs_items else own.get(given.measure)
-        return given.least if named == measure and not given.is_textless else Jaccard().threshold
+        return given.least if measure in _own_measures(given) else Jaccard().threshold
     return Jaccard(threshold=threshold).threshold
+
+
+def _own_measures(given: Recipe) -> tuple[str, ...]:
+    """Those that its threshold is for: of signatures alone, what they estimate and the estimate."""
+    if isinstance(given, MinHash) and given.verify == "estimate":
+        return ("jaccard", "minhash")
+    own = {"jaccard": "jaccard", "cosine": "cosine_sets", "containment": "containment", "hamming": "simhash"}
+    return ("cosine",) if given.weighs_items else (own.get(given.measure, ""),)
 
 
 def _taken_apart(texts: tuple[str, ...], recipe: MinHash, codes: SimHash) -> list[_Taken]:
