@@ -67,6 +67,17 @@ def test_counts_and_examples_of_pages_are_those_of_one_machine(spark):
     assert all("<" not in text for text in texts[1])
 
 
+@pytest.mark.parametrize("given", [{}, {"driver_bytes": 0}], ids=["few", "many"])
+def test_long_pages_are_counted_as_on_one_machine(spark, given):
+    """What is behind `max_document` is cut, and said."""
+    rows = [{"number": n, "html": f"<p>{'word ' * 400} {n % 3}"} for n in range(5)]
+    rows += [{"number": 5, "html": "<p>short"}]
+    settings = {"html_column": "html", "max_document": 1000}
+    one = ns.dedup(rows, **settings)
+    many = ns.dedup(spark.createDataFrame(rows), engine=ns.Spark(spark, **given), **settings)
+    assert [5, 5] == [found.stats.pages["cut"] for found in (one, many)]
+
+
 def crawl():
     """The same at URLs: some are one by rules, some by a guess, and pages say of themselves what they are."""
     urls = [

@@ -108,6 +108,13 @@ def test_a_long_page_is_cut_and_counted(tmp_path: Path) -> None:
     assert "text" == found.stats.recipe["extract"]
 
 
+def test_long_pages_of_a_column_are_counted_as_those_of_files_are() -> None:
+    """Copies too; a row without a page is none."""
+    pages = ["<p>" + "word " * 1000, "<p>" + "word " * 1000, None, "<p>short", "<p>" + "é" * 499]
+    found = ns.dedup([{"html": page} for page in pages], html_column="html", max_document=1000, extract="text")
+    assert (3, 1) == (found.stats.pages["cut"], found.stats.exact_copies)
+
+
 def test_a_column_of_markup_is_read_as_pages() -> None:
     """`html_column` takes the place of the text."""
     rows = [{"id": n, "html": html(PAGE.format(n // 2)).decode()} for n in range(4)]

@@ -127,7 +127,11 @@ class _Reading:
     @property
     def ddl(self) -> str:
         """The same as Spark writes it, and what is asked for of pages."""
-        more = {None: "", "bodies": ", text binary", "texts": ", text string, found tinyint, bounded boolean"}
+        more = {
+            None: "",
+            "bodies": ", text binary",
+            "texts": ", text string, found tinyint, bounded boolean, cut boolean",
+        }
         return ddl(pa.schema(self.fields)) + more[self.pages]
 
     def __call__(self, batches: Batches) -> Batches:
@@ -154,6 +158,7 @@ class _Reading:
             )
             made = extract(pages)
             columns |= {name: made.column(name) for name in ("text", "found", "bounded")}
+            columns["cut"] = pa.repeat(False, len(batch))
         return pa.RecordBatch.from_arrays([*columns.values()], names=[*columns])
 
 

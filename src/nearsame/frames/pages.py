@@ -9,28 +9,29 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from nearsame import schemas
 from nearsame.dataclass import dataclass
 from nearsame.engines.spark.verbs import Verbs
 from nearsame.sources import Columns
-from nearsame.sources.page_records import as_pages
+from nearsame.sources.page_records import are_cut, as_pages
 from nearsame.stages.texts.page_content import ELSEWHERE, NOWHERE, VISIBLE
 from nearsame.stages.texts.page_text import TALLIES, PageTexts
 
 __all__ = ["FOUND", "HEADER", "AsBytes", "extracted", "page_counts", "page_sums"]
 
-FOUND = ("found", "bounded")  # of EXTRACTED
+FOUND = ("found", "bounded", "cut")  # of EXTRACTED, and whether `max_document` cut markup of a column
 HEADER = ("charset", "mime")  # of PAGES
 _PLACES = (VISIBLE, ELSEWHERE, NOWHERE)
-_CONDITIONS = dict(zip(TALLIES, (*(f"found = {place}" for place in _PLACES), "bounded"), strict=True))
+_CONDITIONS = dict(zip((*TALLIES, "cut"), (*(f"found = {place}" for place in _PLACES), "bounded", "cut"), strict=True))
 
 
 def extracted(records: Any, columns: Columns) -> Any:
     """Rows whose `text` is what a reader sees of the page in it, and FOUND."""
     types = [(name, kind) for name, kind in records.dtypes if name not in HEADER]
-    types += zip(FOUND, ("tinyint", "boolean"), strict=True)
+    types += zip(FOUND, ("tinyint", "boolean", "boolean"), strict=True)
     schema = ", ".join(f"`{name}` {kind}" for name, kind in types)
     return Verbs.map_batches(records, _Extracting(columns), schema)
 
@@ -60,7 +61,9 @@ class _Extracting:
         for batch in batches:
             made = stage(_pages(batch, self.columns))
             values = {name: batch.column(name) for name in batch.schema.names if name not in HEADER}
-            values |= {name: made.column(name) for name in ("text", *FOUND)}
+            values |= {name: made.column(name) for name in ("text", "found", "bounded")}
+            of_column = HEADER[0] not in batch.schema.names
+            values["cut"] = pa.array(are_cut(batch, self.columns) if of_column else np.zeros(len(batch), np.bool_))
             yield pa.RecordBatch.from_arrays([*values.values()], names=[*values])
 
 
@@ -90,7 +93,8 @@ def page_tallies(tables: Iterable[pa.Table]) -> dict[str, int]:
 def page_counts(counts: Mapping[str, int], aside: Counter[str]) -> dict[str, Any]:
     """The same as statistics have it, with what stood aside in archives."""
     others = {what: number for what, number in sorted(aside.items(), key=_most_first) if what != "cut"}
-    return {"passed_over": others, "cut": aside["cut"], **{name: counts.get(name, 0) for name in TALLIES}}
+    cut = aside["cut"] + counts.get("cut", 0)
+    return {"passed_over": others, "cut": cut, **{name: counts.get(name, 0) for name in TALLIES}}
 
 
 def _most_first(counted: tuple[str, int]) -> tuple[int, str]:

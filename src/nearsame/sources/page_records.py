@@ -22,7 +22,7 @@ from nearsame.sources.columns import BATCH_ROWS, Chosen
 from nearsame.sources.limits import while_room
 from nearsame.sources.markup import about_page
 
-__all__ = ["BESIDE", "MHTML", "Batched", "PageRecord", "as_pages", "is_page", "page_of_file", "pages_at"]
+__all__ = ["BESIDE", "MHTML", "Batched", "PageRecord", "are_cut", "as_pages", "is_page", "page_of_file", "pages_at"]
 
 BESIDE = (
     "url", "title", "canonical", "status", "mime", "record_type", "date", "redirect", "payload_digest", "revisit_of",
@@ -108,6 +108,14 @@ def as_pages(rows: pa.Array, batch: pa.RecordBatch, columns: Columns) -> pa.Reco
         charset = pa.repeat("utf-8", len(batch)) if columns.html else pa.nulls(len(batch), pa.string())
         content = [_cut(body, columns.max_document) if columns.html else body, charset, kind]
     return pa.RecordBatch.from_arrays([rows, *content], schema=PAGES)
+
+
+def are_cut(batch: pa.RecordBatch, columns: Columns) -> npt.NDArray[np.bool_]:
+    """Which RECORDS lose what is behind `max_document`: of markup; other pages are cut where they are read."""
+    if columns.html is None or "body" in batch.schema.names:
+        return np.zeros(len(batch), np.bool_)
+    sizes = computing.binary_length(batch.column("text")).fill_null(0).to_numpy(zero_copy_only=False)
+    return np.asarray(sizes > columns.max_document)
 
 
 def _binaries(values: list[bytes | None]) -> pa.Array:

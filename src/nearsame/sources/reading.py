@@ -28,7 +28,7 @@ from nearsame.sources.folder_keys import folder_names, folder_values, of_positio
 from nearsame.sources.limits import require_room
 from nearsame.sources.one_text import OneText
 from nearsame.sources.ordering import one_order
-from nearsame.sources.page_records import as_pages
+from nearsame.sources.page_records import are_cut, as_pages
 
 __all__ = ["Reading"]
 
@@ -260,6 +260,8 @@ class Reading:
             nulls = pa.nulls(len(batch), pa.string())
             self._beside.append(tuple(beside.get(name, nulls) for name in self.columns.beside))
         if self.pages:
+            if num_cut := int(are_cut(batch, self.columns).sum()):
+                self.aside["cut"] += num_cut
             pages = as_pages(rows, batch, self.columns)
             self.progress.add(len(batch), computing.sum_(computing.binary_length(pages.column("body"))).as_py() or 0)
             return pages
