@@ -27,6 +27,22 @@ def test_pairs_are_of_every_degree_and_stand_for_all():
     assert found.table == ns.to_label(DEMO, number=30).table != ns.to_label(DEMO, number=30, seed_of_draw=1).table
 
 
+def test_only_equal_texts_are_few_of_what_is_drawn():
+    """Without any, the highest tenth that has pairs is drawn from as the others are."""
+    words = [f"w{number}" for number in range(60)]
+    groups = [
+        [[f"{group}{word}" for word in words[:-1]] + [f"u{group}{copy}"] for copy in range(6)] for group in "abcd"
+    ]
+    for number, group in enumerate(groups):
+        for copy, text in enumerate(group):
+            text[30] = f"v{copy}" if number % 2 else text[30]
+    texts = [" ".join(text) for group in groups for text in group]
+    assert {2.0} == set(ns.to_label(texts, number=30).table.column("weight").to_pylist())
+    equal = ns.to_label([*texts, *[texts[0]] * 9], number=30)
+    shown = (equal.table.column(name).to_pylist() for name in ("text1", "text2"))
+    assert 5 == sum(one == other for one, other in zip(*shown, strict=True))
+
+
 def test_all_pairs_are_drawn_where_there_are_few():
     """Each stands for itself, and both texts are shown from shortly before they part."""
     texts = [" ".join(["same"] * 50 + [ending]) for ending in ("one\tend\u2028", "other")]

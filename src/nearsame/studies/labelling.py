@@ -96,9 +96,10 @@ def _listed(table: pa.Table, shingles: dict[str, Any], threads: int | None) -> t
 
 
 def _strata(similarity: npt.NDArray[np.float64]) -> Strata:
-    """Places of pairs by tenths of similarity; those of 1 are a stratum of their own, the last."""
+    """Places of pairs by tenths of similarity, where there are some; those of 1 are the last stratum, empty or not."""
     number = np.minimum((similarity * 10).astype(np.int64), 9) + (similarity == 1)
-    return [places for which in range(11) if (places := np.flatnonzero(number == which)).size]
+    strata = [np.flatnonzero(number == which) for which in range(11)]
+    return [*(places for places in strata[:-1] if places.size), strata[-1]]
 
 
 def _drawn(strata: Strata, number: int, random: np.random.Generator) -> tuple[Rows, npt.NDArray[np.float64]]:
