@@ -3,11 +3,13 @@
 import json
 import shlex
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
 import nearsame as ns
 from nearsame.outputs import evaluations
+from nearsame.studies.lost_pairs import code_distances
 from tests.cli.commands import run
 
 ALL = [f"w{number}" for number in range(4000)]
@@ -42,6 +44,32 @@ def test_what_parts_true_from_false_is_found(tmp_path):
     assert ["nearsame", "dedup", "SOURCE"] == shlex.split(advice.command)[:3]
     recipe = ns.evaluate(table, methods=[_spelt(advice.best)], truth=truth, apart=False, threads=1).scores[0]
     assert (1.0, 1.0) == (recipe.precision, recipe.recall)
+
+
+def test_settings_that_are_equally_good_are_all_told(tmp_path):
+    """None was better than any of them in any resample: none is told apart from the first."""
+    table, truth = corpus(tmp_path, spoilt=lambda pair: 50 * (pair % 2), num=40)
+    advice = ns.evaluate(table, methods=["jaccard"], truth=truth, apart=False, threads=1).advice
+    assert {1.0} == {one.f1 for one in advice.tried} == {one.won for one in advice.tried}
+    assert advice.tried[1:] == advice.rivals
+
+
+@pytest.mark.parametrize("bits", [32, 64, 128])
+def test_copies_without_tokens_are_similar_by_codes_too(bits):
+    """As a run has them; of other texts without tokens, and of empty ones, there is no distance."""
+    texts = ["!!!", "!!!", "???", "", "", "a rose"]
+    table = pa.table({"id": [str(row) for row in range(6)], "text": texts})
+    a, b = np.array([0, 0, 3, 0]), np.array([1, 2, 4, 5])
+    assert [0, -1, -1, -1] == code_distances(ns.SimHash(bits=bits), table, a, b).tolist()
+
+
+def test_advice_finds_the_copies_that_a_run_finds(tmp_path):
+    """Texts without tokens among the judged pairs: each setting has their similarity."""
+    texts = ["!!!", "!!!", "one two three four", "one two three four", "six seven", "completely other words here"]
+    rows = [{"id": f"d{row}", "text": text} for row, text in enumerate(texts)]
+    (tmp_path / "truth.tsv").write_text("d0\td1\t1\nd2\td3\t1\nd4\td5\t0\nd2\td5\t0\n", "utf-8")
+    advice = ns.evaluate(rows, methods=["simhash:k=16"], truth=tmp_path / "truth.tsv", apart=False).advice
+    assert {(1.0, 1.0)} == {(one.precision, one.recall) for one in advice.tried}
 
 
 def _spelt(one):

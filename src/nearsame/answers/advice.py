@@ -108,5 +108,5 @@ class Advice:
 
     @property
     def rivals(self) -> tuple[Tried, ...]:
-        """Others that resamples do not tell from it: each was best in at least one of twenty."""
+        """Others that resamples do not tell from it: in at least one of twenty no other was better than each."""
         return tuple(one for one in self.tried[1:] if one.won >= 0.05)

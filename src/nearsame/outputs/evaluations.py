@@ -143,9 +143,10 @@ def text(evaluation: Evaluation, *, ascii_only: bool = False) -> str:
 
 def _tried(advice: Advice) -> Table:
     rows = tuple((one.label, one.cut, *_shares(one), percent(one.won)) for one in advice.tried if not one.note)
+    by_weight = ", each pair standing for others by its weight" if advice.weighed else ""
     remark = (
         f"At the threshold of greatest F1, on the pairs it was chosen by. Best in: of {advice.resamples:,} resamples"
-        f" ({advice.drawn}){', each pair standing for others by its weight' if advice.weighed else ''}."
+        f" ({advice.drawn}) those in which no other was better{by_weight}."
     )
     return Table(
         "Settings tried on the judged pairs", ("setting", "from", "precision", "recall", "F1", "best in"), rows, remark

@@ -44,6 +44,7 @@ _FLOOR, _ABOVE = Fraction(1, 2), 0.001  # of Jaccard beside containment, and wha
 _OF_HOST = Fraction(1, 2)  # of its documents have what is boilerplate
 _FOLDS, _LEAST_GROUPS = 5, 10
 _RESAMPLES, _LEAST_RESAMPLES, _WORK = 1000, 100, 100_000_000
+_ROUNDING = 1e-9  # of F1: weights are added in the order of each setting
 _FEW = 30  # judged pairs of a kind, below which an answer is a guess
 _SWITCHES = {
     ("overlapping", False): "--no-overlap",
@@ -273,7 +274,7 @@ def _tried(one: _Scored, judged: Verdicts, won: float) -> Tried:
 
 
 def _won(scored: list[_Scored], judged: Verdicts, number: int) -> tuple[list[float], list[list[float]]]:
-    """By setting: in which share of resamples it was the best (the first of equals), and its thresholds in all."""
+    """By setting: in which share of resamples no other was better, and its thresholds in all."""
     ordered = [verdicts.in_order(one.scores, one.floor) for one in scored]
     wins = np.zeros(len(scored))
     thresholds: list[list[float]] = [[] for _ in scored]
@@ -283,7 +284,7 @@ def _won(scored: list[_Scored], judged: Verdicts, number: int) -> tuple[list[flo
             line = each.of(weights, judged.is_true)
             reached[at], threshold = scored[at].best_of(line)
             thresholds[at].append(threshold)
-        wins[int(np.argmax(reached))] += 1
+        wins += reached >= reached.max() - _ROUNDING
     return (wins / number).tolist(), thresholds
 
 

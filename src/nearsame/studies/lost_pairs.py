@@ -179,9 +179,11 @@ def _by_codes(recipe: SimHash, distance: int) -> str:
 
 
 def code_distances(recipe: SimHash, table: pa.Table, a: Rows, b: Rows) -> Rows:
-    """In how many bits the codes of rows a[i] and b[i] differ; -1 where one has none."""
-    codes, present = _codes(features_of(_plain(recipe), table), recipe.bits)
-    return np.where(present[a] & present[b], distances(codes[a], codes[b]), -1)
+    """In how many bits the codes of rows a[i] and b[i] differ; -1 where one has none, and they are no copies."""
+    features = features_of(_plain(recipe), table)
+    codes, present = _codes(features, recipe.bits)
+    without = np.where(~present[a] & (features.similarity(a, b) == 1), 0, -1)
+    return np.where(present[a] & present[b], distances(codes[a], codes[b]), without)
 
 
 def _plain(recipe: SimHash) -> SimHash:
