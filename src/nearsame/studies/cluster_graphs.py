@@ -2,7 +2,7 @@
 
 1. What joins a member with the keeper is what the run says; what joins two others is the Jaccard similarity of their
    shingles, counted here.
-2. Without texts only the first is known.
+2. Without texts only the first is known; so it is where a method asks more of pairs than that similarity.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

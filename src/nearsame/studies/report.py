@@ -260,8 +260,10 @@ class _Making:
 
     @property
     def _method(self) -> Method | None:
-        """The one of the run, where it goes by what can be counted here, and the texts can be read."""
-        return self._sides.method if self._read and self._sides.method.measure == "jaccard" else None
+        """The one of the run, where it goes by nothing but what can be counted here, and the texts can be read."""
+        method = self._sides.method
+        is_counted = method.measure == "jaccard" and method.second is None and not method.drops_boilerplate
+        return method if self._read and is_counted else None
 
     @cached_property
     def _sides(self) -> Sides:
