@@ -122,6 +122,22 @@ def test_each_kind_is_read_as_what_it_is_and_comes_back(name: str) -> None:
         assert ([TEXTS[0], TEXTS[2]], [TEXTS[1]]) == (_texts(kept), _texts(removed))
 
 
+@pytest.mark.parametrize("kind", [np.float64, np.float32, np.int64])
+def test_a_vector_with_a_masked_number_is_missing(kind: type) -> None:
+    """Of a matrix, and of rows of one in records or a dict: as one with a null is."""
+    matrix = np.ma.array([[1, 2], [2, 4], [1, 2]], kind, mask=[[0, 0], [0, 1], [0, 0]])
+    for given in (matrix, [{"vector": row} for row in matrix], {"vector": list(matrix)}, matrix.T.copy().T):
+        found = ns.pairs(given, method="hyperplane")
+        assert (1, [1]) == (found.num_pairs, found.skipped.column("position").to_pylist())
+
+
+def test_a_masked_value_in_a_column_is_missing() -> None:
+    """Of texts and of numbers, in a dict of columns."""
+    texts = np.ma.array(["a rose", "b", "a rose"], object, mask=[0, 1, 0])
+    found = ns.dedup({"text": texts, "size": np.ma.array([1, 2, 3], mask=[0, 0, 1])}, keep="max:size")
+    assert [{"text": "a rose", "size": 1}, {"text": None, "size": 2}] == found.kept().to_pylist()
+
+
 def test_the_docs_list_every_kind_and_what_comes_out_of_it() -> None:
     """The first and the last column of docs/inputs.md are those of the code and of the examples above."""
     lines = (Path(__file__).parents[2] / "docs" / "inputs.md").read_text("utf-8").splitlines()

@@ -140,8 +140,9 @@ def of_pandas(thing: Any) -> pa.Table:
 
 
 def of_matrix(matrix: npt.NDArray[Any]) -> pa.Table:
-    """A table with a vector for each row of the matrix."""
-    values = pa.array(np.ascontiguousarray(matrix, matrix.dtype.newbyteorder("=")).reshape(-1))
+    """A table with a vector for each row of the matrix; what is masked is null."""
+    mask = np.ma.getmaskarray(matrix).reshape(-1) if isinstance(matrix, np.ma.MaskedArray) else None
+    values = pa.array(np.ascontiguousarray(matrix, matrix.dtype.newbyteorder("=")).reshape(-1), mask=mask)
     kind = pa.list_(values.type, matrix.shape[1])
     return pa.table({"vector": pa.Array.from_buffers(kind, len(matrix), [None], children=[values])})
 

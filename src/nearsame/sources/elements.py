@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from nearsame.errors import SourceError
@@ -144,6 +145,8 @@ def column(name: Any, values: Sequence[Any]) -> pa.Array:
         return _strings(texts)
     if {type(text) for text in texts} - {type(None)} == {int}:
         return _numbers(texts)
+    if any(isinstance(text, np.ma.MaskedArray) for text in texts):  # of which Arrow sees no mask
+        return column(name, [value.tolist() if isinstance(value, np.ma.MaskedArray) else value for value in values])
     if all(text is None for text in texts):
         return pa.nulls(len(texts))
     if len(kinds := sorted({kind for text in texts if (kind := _kind(text))})) > 1:
