@@ -162,6 +162,8 @@ def test_every_method_obeys_and_its_output_holds(method: Any, clusters: Any, tmp
     [
         ([{"id1": "a", "id2": "b", "keep": "c"}], {}, "keep is 'c', which is neither 'a' nor 'b'"),
         ([{"id1": "a"}], {}, "is not one of two ids"),
+        ([{"id1": 1, "id2": 2, "label": "no"}], {}, "decisions, number 1: id1 is 1, which is no text"),
+        ([{"id1": "a", "id2": "b", "label": True}], {}, "decisions, number 1: label is True, which is no text"),
         ([{"id1": "a", "id2": "a"}], {}, "'a' is paired with itself"),
         ([{"id1": "a", "id2": "b", "label": "nope"}], {}, "number 1: the label 'nope' says neither yes nor no"),
         (

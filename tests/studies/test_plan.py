@@ -129,6 +129,7 @@ def test_a_corpus_without_pairs_expects_nothing():
     for texts in ([], ["a b c"], ["a b c", "a b c"]):
         expected = ns.plan(corpus=texts).expected
         assert (0.0, 0.0, 0.0) == (expected.candidates, expected.similar, expected.missed)
+        assert len(texts) * (len(texts) - 1) // 2 == expected.pairs
 
 
 @pytest.mark.parametrize("plan", [ns.plan(corpus=corpus()), ns.plan_simhash()], ids=["bands", "simhash"])

@@ -88,10 +88,13 @@ class Shape:
 class Expected:
     """What a corpus would offer, estimated from a sample of its documents.
 
+    Copies are one document before keys are made, and none of the expected pairs. In a sample fewer of them meet their
+    like than in the corpus, so that its estimates are too high where there are many.
+
     Attributes:
         documents: in the corpus.
         sampled: of these, looked at.
-        pairs: of different documents in the corpus.
+        pairs: of any two documents in the corpus, copies too.
         histogram: (from, to, expected pairs) of the similarities above 0.
         listed_from: pairs at or above this similarity were all listed (exact join); those below it are estimated from
             `drawn` random pairs, each compared exactly.

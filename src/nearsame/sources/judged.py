@@ -120,7 +120,12 @@ def judgement_of(record: Mapping[str, Any], number: int) -> JudgedPair:
     Raises:
         ConfigError: It is none, its two documents are one, or its label says nothing.
     """
-    if not {"id1", "id2"} <= record.keys() <= {*FIELDS} or not all(isinstance(one, str) for one in record.values()):
+    odd = next((name for name, value in record.items() if name in FIELDS and not isinstance(value, str)), None)
+    if odd is not None:
+        message = f"decisions, number {number}: {odd} is {record[odd]!r}, which is no text"
+        hint = "Give ids as texts, a number by its digits, and the label as yes, no or unknown."
+        raise ConfigError(message, hint=hint)
+    if not {"id1", "id2"} <= record.keys() <= {*FIELDS}:
         message = f"decisions: {dict(record)!r} is not one of two ids"
         raise ConfigError(message, hint=f"Give texts as {', '.join(FIELDS)}; the first two are needed.")
     keep, note = (record.get(name, "") for name in ("keep", "note"))

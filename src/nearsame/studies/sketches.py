@@ -49,7 +49,7 @@ def simhash(text: Any, **settings: Unpack[CodeSettings]) -> Any:
         bytes beyond that, the highest first.
 
     Raises:
-        ConfigError: The settings cannot be, or are about pairs.
+        ConfigError: The settings cannot be, or weights need a corpus.
         SourceError: It holds something else than texts.
 
     Example:
@@ -80,7 +80,7 @@ def minhash(text: Any, **settings: Unpack[SignatureSettings]) -> Any:
         The signature; None of an empty text. Of a column lists of uint64, of NumPy's a row each.
 
     Raises:
-        ConfigError: The settings cannot be, or are about pairs.
+        ConfigError: The settings cannot be.
         SourceError: It holds something else than texts.
 
     Example:
@@ -103,7 +103,7 @@ def shingles(text: Any, *, hashed: bool = False, **settings: Unpack[SetSettings]
         A list of texts (of numbers if hashed); None of a null.
 
     Raises:
-        ConfigError: The settings cannot be, or are about pairs.
+        ConfigError: The settings cannot be.
         SourceError: It holds something else than texts.
 
     Example:
@@ -111,7 +111,7 @@ def shingles(text: Any, *, hashed: bool = False, **settings: Unpack[SetSettings]
         ['a rose', 'rose is', 'is a']
     """
     recipe = Jaccard(**given_settings(settings, SetSettings))
-    made = sets_of(recipe)  # refuses settings about pairs
+    made = sets_of(recipe)
     if hashed:
         return _mapped(text, _with_empty(made))
     named = Sketching((), pa.large_list(pa.large_string()), lambda batch: _named(batch, recipe))
