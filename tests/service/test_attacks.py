@@ -238,6 +238,47 @@ def test_headers_have_a_time_however_they_trickle(shelf):
         assert 2 == served.metric("nearsame_refused_total", code="idle")
 
 
+KIND = b"Content-Type: %s\r\n"
+POST = b"POST %s HTTP/1.1\r\nHost: %s\r\n"
+REFUSED = {
+    "too-large": (413, 11_000_000, POST % (b"/documents", b"localhost") + KIND % b"application/json"),
+    "media-type": (415, 9_000_000, POST % (b"/documents", b"localhost") + KIND % b"application/pdf"),
+    "not-found": (404, 9_000_000, POST % (b"/nothing", b"localhost")),
+    "host": (421, 9_000_000, POST % (b"/documents", b"elsewhere.example")),
+}
+
+
+@pytest.mark.parametrize(("status", "size", "head"), REFUSED.values(), ids=REFUSED)
+@pytest.mark.parametrize("closing", [b"Connection: close\r\n", b""], ids=["close", "stay"])
+def test_a_refused_body_is_read_so_that_its_client_can_read_the_answer(shelf, status, size, head, closing):
+    """Clients that send all before they read, and say that they send no more, get the answer and no reset."""
+    with running(shelf.open, timeout=PATIENCE) as served, connected(served) as client:
+        client.sendall(head + closing + b"Content-Length: %d\r\n\r\n" % size)
+        answer = client.recv(1 << 16)
+        client.sendall(b"x" * size)
+        client.shutdown(socket.SHUT_WR)
+        answer += b"".join(iter(lambda: client.recv(1 << 16), b""))
+    assert answer.startswith(b"HTTP/1.1 %d " % status)
+    assert answer.endswith(b"}")
+
+
+def test_a_refused_body_that_does_not_end_has_a_time(shelf):
+    """What is thrown away is read no longer than a client has for its headers; its answer is there, and ends."""
+    with running(shelf.open, timeout=0.5) as served, connected(served) as endless:
+        endless.sendall(b"POST /nothing HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n")
+        endless.sendall(b"Transfer-Encoding: chunked\r\n\r\n")
+        answer = b"".join(iter(lambda: endless.recv(1 << 16), b""))
+        assert answer.startswith(b"HTTP/1.1 404 ")
+        with pytest.raises(OSError, match=r"reset|[Pp]ipe"):
+            flood(endless)
+
+
+def flood(connection):
+    """Send without end."""
+    while True:
+        connection.sendall(b"a" * 1_000_000)
+
+
 CHUNKS = b"POST /query HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n"
 
 

@@ -8,6 +8,8 @@
 5. What stands before and behind a body has a bound in bytes: h11 has one of its own, httptools has none.
 6. So have the headers of a request and the requests sent before their turn in number: each takes many times its bytes.
    h11 takes up one request at a time.
+7. A connection that ends with an answer says so at once, and reads what is still on its way of the request's body for
+   as long as a client has for headers: bytes that nobody reads make the system take the answer back.
 """
 
 from asyncio import AbstractEventLoop, TimerHandle
@@ -98,6 +100,8 @@ class _Connection(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
         self._unread = 0  # bytes that came since the last ones of a body
         self._header_bytes = 0  # of a request, as far as they are read
         self._begun: deque[Any] = deque()  # requests that are not answered, by httptools
+        self._answered: Any = None  # the last request, once it has all of its answer
+        self._parting: _Parting | None = None
 
     @property
     def waits(self) -> bool:
@@ -106,12 +110,15 @@ class _Connection(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
 
     def connection_made(self, transport: Any) -> None:
         """A client has connected: it gets a place, and its time to send a request's headers begins."""
-        super().connection_made(transport)
+        self._parting = _Parting(transport, self)
+        super().connection_made(self._parting)
         self._asking.start()
         self._all.admit(self, self.client[0] if self.client else "")
 
     def data_received(self, data: bytes) -> None:
         """Some bytes of a request; more of them before its headers are complete win no time."""
+        if self._parting is not None and self._parting.has_begun:
+            return
         waited = self.waits
         self._unread += len(data)
         super().data_received(data)
@@ -161,7 +168,18 @@ class _Connection(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
         self.since = self.loop.time()
         if self._begun:
             self._begun.popleft()
+        if self.waits:
+            self._answered = self.cycle
         super().on_response_complete()
+
+    def part(self) -> bool:
+        """Whether the connection ends with an answer whose request has not arrived; then it is read on, for a time."""
+        cycle = self.cycle
+        if cycle is None or cycle is self._answered or not (cycle.response_complete and cycle.more_body):
+            return False
+        self.flow.resume_reading()
+        self._asking.start()
+        return True
 
     def pause_writing(self) -> None:
         """The client does not read as fast as it is written."""
@@ -195,6 +213,31 @@ class _Connection(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
     def _expire(self) -> None:
         if self.waits:
             self._all.close(self)
+
+
+class _Parting:
+    """A transport that ends only its own side, where the other one has not said all."""
+
+    def __init__(self, transport: Any, connection: _Connection) -> None:
+        self._transport = transport
+        self._connection = connection
+        self.has_begun = False
+
+    def __getattr__(self, name: str) -> Any:
+        """All else is the transport's affair."""
+        return getattr(self._transport, name)
+
+    def is_closing(self) -> bool:
+        """Whether nothing more can be written."""
+        return self.has_begun or self._transport.is_closing()
+
+    def close(self) -> None:
+        """End it, behind what was written."""
+        if self.has_begun or self._transport.is_closing() or not self._connection.part():
+            self._transport.close()
+        else:
+            self.has_begun = True
+            self._transport.write_eof()
 
 
 class _Timer:
