@@ -139,7 +139,7 @@ class StoreError(NearSameError, OSError):
 
 
 class StoreBusyError(StoreError, TimeoutError):
-    """Another process has been writing to an index for too long."""
+    """Another process has been writing to an index, or to a file of decisions, for too long."""
 
     code = "store-busy"
 

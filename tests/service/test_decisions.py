@@ -1,6 +1,10 @@
 """What people change on the pages: decisions about pairs, and documents that go."""
 
+import asyncio
+import fcntl
 import re
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import pytest
 
@@ -8,6 +12,7 @@ import nearsame as ns
 from nearsame.answers.doubts import Undecided
 from nearsame.answers.reports import SeenDocument
 from nearsame.files.inputs import Inputs
+from nearsame.service.decisions import PageDecisions, said
 from nearsame.shares import cut, percent
 from nearsame.sources.judged import read_judgements
 from nearsame.studies.decision_log import DecisionLog
@@ -96,6 +101,40 @@ def test_what_others_decide_is_shown_at_once(served, tmp_path):
     form = PAIR | {"form_key": sign_in(served, WRITE), "choice": "unsure"}
     assert 303 == served.client.post("/side-by-side", data=form).status_code
     assert [True, True] == ["anna" in page() for page in pages]
+
+
+def test_a_file_that_somebody_holds_stops_nothing_but_its_pages(tmp_path):
+    """Large bodies are parsed meanwhile: the threads that do so are not all waiting."""
+    (place := tmp_path / "d.tsv").write_text("")
+    body = {"documents": [{"text": "a" * 200_000}]}
+    with (
+        running(Shelf().open, decisions=str(place), timeout=PATIENCE) as found,
+        place.open("rb") as other,
+        ThreadPoolExecutor(40) as threads,
+    ):
+        fcntl.flock(other, fcntl.LOCK_EX)
+        pages = [threads.submit(found.client.get, "/decisions") for _ in range(40)]
+        assert 200 == found.client.post("/query", json=body).status_code
+        assert not any(page.done() for page in pages)
+        fcntl.flock(other, fcntl.LOCK_UN)
+        assert {200} == {page.result().status_code for page in pages}
+
+
+def test_who_waits_for_a_file_that_somebody_holds_is_told(tmp_path):
+    """When the time of the request is over, be it the first in the row or not."""
+    (place := tmp_path / "d.tsv").write_text("")
+    decisions = PageDecisions(str(place))
+    decide = partial(decisions.decide, ("a", "b"), "unsure", "", "me")
+
+    async def told():
+        calls = (decisions.look, decisions.exported, decide)
+        return await asyncio.gather(*(call(seconds=0.1) for call in calls), return_exceptions=True)
+
+    with place.open("rb") as other:
+        fcntl.flock(other, fcntl.LOCK_EX)
+        assert [(503, "store-busy")] * 3 == [(problem.status, problem.code) for problem in asyncio.run(told())]
+    asyncio.run(decide(seconds=PATIENCE))
+    assert "unsure" == said(decisions.about("a", "b"))
 
 
 def test_only_who_may_write_changes_something_and_only_from_our_pages(served):

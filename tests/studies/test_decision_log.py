@@ -1,5 +1,6 @@
 """The file of decisions: whole lines, of several writers, with nothing lost when one of them fails."""
 
+import fcntl
 import os
 import subprocess
 import sys
@@ -9,7 +10,7 @@ import pytest
 
 from nearsame.answers.doubts import Undecided
 from nearsame.answers.reports import SeenDocument
-from nearsame.errors import OutputError
+from nearsame.errors import OutputError, StoreBusyError
 from nearsame.files.inputs import Inputs
 from nearsame.sources.judged import DECISION_COLUMNS, WEIGHED_COLUMNS, read_judgements
 from nearsame.studies import decision_log
@@ -73,6 +74,23 @@ def test_two_writers_know_of_each_other(tmp_path):
     other.undo()
     assert ("yes", "a press release", "other") == said(tmp_path / "d.tsv")["a"]
     assert 1 == (tmp_path / "d.tsv").read_text().count(HEADER)
+
+
+def test_who_says_for_how_long_waits_no_longer_for_another_writer(tmp_path):
+    """Nothing was decided then; when the other one is done, it is."""
+    place = tmp_path / "d.tsv"
+    log = DecisionLog.open(place, Inputs(), seconds=0)
+    with place.open("rb") as other:
+        fcntl.flock(other, fcntl.LOCK_EX)
+        for call in (
+            log.look,
+            lambda: log.decide(pair("a"), "yes"),
+            lambda: DecisionLog.open(place, Inputs(), seconds=0),
+        ):
+            with pytest.raises(StoreBusyError, match="another process is writing"):
+                call()
+    log.decide(pair("b"), "no", who="me")
+    assert {"b": ("no", "", "me")} == said(place)
 
 
 def test_what_was_taken_back_by_another_is_not_given_again(tmp_path):

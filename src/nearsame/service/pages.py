@@ -7,7 +7,6 @@
 3. A browser gets its errors as a page, too, and is led to sign in where tokens are asked for.
 """
 
-import asyncio
 from functools import partial
 from importlib.resources import files
 from typing import Annotated, Any
@@ -145,7 +144,7 @@ class HtmlPages:
         for id in (a, b):
             await self._ask(request, lookups.get(id))  # whoever is not there cannot be decided about
         who = self._who(request, form)
-        await decisions.decide(a, b, _field(form, "choice"), note, who)
+        await decisions.decide((a, b), _field(form, "choice"), note, who, seconds_left(request.scope))
         answer = self._redirect(request, f"/side-by-side?a={quote(a, safe='')}&b={quote(b, safe='')}#decide")
         if not self._service.access.asks:
             path = f"{_root(request.scope)}/"
@@ -155,7 +154,7 @@ class HtmlPages:
     async def decisions(self, request: Request, start: Annotated[int, Setting(ge=0, le=1 << 53)] = 0) -> Response:
         """What was decided, the latest first."""
         self._require(request)
-        decisions = await self._decisions()
+        decisions = await self._decisions(request)
         view = views.decided(decisions, start, _DECISIONS) if decisions else {"decided": None, "why": _WHY}
         return self._page(request, "decisions.html", **view)
 
@@ -165,7 +164,7 @@ class HtmlPages:
         if self._service.decisions is None:
             raise HttpProblem(404, "not-found", "nothing is decided here", hint=_WHY)
         headers = {"Content-Disposition": 'attachment; filename="decisions.tsv"'}
-        content = await asyncio.to_thread(self._service.decisions.exported)
+        content = await self._service.decisions.exported(seconds_left(request.scope))
         return Response(content, media_type="text/tab-separated-values; charset=utf-8", headers=headers)
 
     async def beside(
@@ -179,7 +178,7 @@ class HtmlPages:
         """Two documents side by side."""
         self._require(request)
         compared = await self._ask(request, views.beside(a, b, everything=all)) if a and b else None
-        decision = views.decision(await self._decisions(), a, b) if compared else None
+        decision = views.decision(await self._decisions(request), a, b) if compared else None
         who = None if self._service.access.asks else unquote(request.cookies.get(_NAME, ""))[:_LONGEST_NAME]
         return self._page(request, "beside.html", a=a, b=b, compared=compared, decision=decision, why=_WHY, who=who)
 
@@ -258,11 +257,11 @@ class HtmlPages:
         self._service.access.require_form_key(request, _field(form, "form_key"))
         return form
 
-    async def _decisions(self) -> PageDecisions | None:
+    async def _decisions(self, request: Request) -> PageDecisions | None:
         """What was decided by now, by others, too."""
         decisions = self._service.decisions
         if decisions is not None:
-            await decisions.look()
+            await decisions.look(seconds_left(request.scope))
         return decisions
 
     def _who(self, request: Request, form: FormData) -> str:

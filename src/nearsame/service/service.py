@@ -81,7 +81,7 @@ class Service:
     def start(self) -> None:
         """Open the index for the writer, if there is one, and for the readers."""
         if self.decisions is not None:
-            self.decisions.start()
+            self.decisions.start(self.settings.timeout)
         if self.writer is not None:
             self.writer.start()
         self.readers.start()

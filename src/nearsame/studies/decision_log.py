@@ -3,7 +3,8 @@
 1. Each line is on disk before the next decision is asked for. Taking one back is a line, too: the last one about a pair
    counts.
 2. Writers take turns by a lock on the file. Each first takes away what one that was stopped has left of a line, and
-   reads what others have added; a line that could not be written whole is not there.
+   reads what others have added; a line that could not be written whole is not there. Who must not wait for long for
+   another one's turn to end says for how long.
 3. What a report has saved is gone on with, too: there a pair keeps its weight, and a new one stands for itself.
 """
 
@@ -12,6 +13,7 @@ import fcntl
 import getpass
 import os
 import re
+import time
 from collections.abc import Iterator
 from dataclasses import field
 from datetime import UTC, datetime
@@ -19,7 +21,7 @@ from pathlib import Path
 
 from nearsame.answers.doubts import Undecided
 from nearsame.dataclass import dataclass
-from nearsame.errors import NearSameError, OutputError, SourceError
+from nearsame.errors import NearSameError, OutputError, SourceError, StoreBusyError
 from nearsame.files.inputs import Inputs
 from nearsame.outputs.folder import require_place
 from nearsame.printable import fits_a_line
@@ -28,6 +30,7 @@ from nearsame.sources.judged import DECISION_COLUMNS, WEIGHED_COLUMNS, JudgedPai
 __all__ = ["DecisionLog", "unfit"]
 
 _HEADER = "\t".join(DECISION_COLUMNS)
+_AGAIN = 0.05  # seconds, after which one who does not wait for long tries to get the lock again
 _UNFIT = re.compile("[\t\n\r]")
 
 
@@ -55,24 +58,27 @@ class DecisionLog:
         path: where it is.
         known: the last word on each pair, as of the last look at the file.
         who: decides.
+        seconds: until waiting for other writers is given up; None: never.
     """
 
     path: Path
     known: dict[tuple[str, str], JudgedPair] = field(default_factory=dict)
     who: str = field(default_factory=_who)
+    seconds: float | None = None
     _is_weighed: bool = False
     _undo: list[tuple[JudgedPair, JudgedPair | None]] = field(default_factory=list)
     _seen: tuple[int, int] | None = None  # which file was looked at, and how long it was
 
     @classmethod
-    def open(cls, path: str | os.PathLike[str], inputs: Inputs) -> "DecisionLog":
+    def open(cls, path: str | os.PathLike[str], inputs: Inputs, *, seconds: float | None = None) -> "DecisionLog":
         """Begin a file, or go on with one.
 
         Raises:
             OutputError: It cannot be written, or is a file that the run has read.
             SourceError: It is a file of another form.
+            StoreBusyError: Another writer has not ended its turn in time.
         """
-        log = cls(Path(path))
+        log = cls(Path(path), seconds=seconds)
         is_new = not os.path.lexists(path)
         if is_new:
             require_place(path, inputs, folder=False, overwrite=False)
@@ -150,8 +156,7 @@ class DecisionLog:
         try:
             file = os.open(self.path, os.O_RDWR | os.O_APPEND | flags, 0o666)
             try:
-                with contextlib.suppress(OSError):  # some network file systems have no locks
-                    fcntl.flock(file, fcntl.LOCK_EX)
+                self._lock(file)
                 self._look(file)
                 yield file
             finally:
@@ -161,6 +166,19 @@ class DecisionLog:
         except OSError as error:
             message = f"{self.path}: {problem}: {error.strerror or error}"
             raise OutputError(message, hint="All before it are in the file; mend that, and go on.") from error
+
+    def _lock(self, file: int) -> None:
+        """Wait for other writers; some network file systems have no locks."""
+        if self.seconds is None:
+            with contextlib.suppress(OSError):
+                fcntl.flock(file, fcntl.LOCK_EX)
+            return
+        deadline = time.monotonic() + self.seconds
+        while not _try_to_lock(file):
+            if time.monotonic() >= deadline:
+                message = f"another process is writing to {self.path}; gave up after {self.seconds:.3g} s"
+                raise StoreBusyError(message, hint="Try again when it is done.")
+            time.sleep(_AGAIN)
 
     def _look(self, file: int) -> None:
         """Take away what was left of a line, see that the rest is ours, and read what is new."""
@@ -182,6 +200,17 @@ class DecisionLog:
             self._append(file, _HEADER)
         self.known = {one.pair: word for one in read_judgements(os.fspath(self.path)) if (word := _word(one))}
         self._seen = (found.st_ino, os.fstat(file).st_size)
+
+
+def _try_to_lock(file: int) -> bool:
+    """Whether nobody else has the lock, who would then have to wait."""
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True
+    return True
 
 
 def _write_whole(file: int, data: bytes) -> None:
