@@ -517,3 +517,27 @@ def test_a_body_of_another_length_than_it_says_is_refused(kind):
     scope = {"type": "http", "path": "/documents", "raw_path": b"/documents", "query_string": b"", "headers": headers}
     with pytest.raises(HttpProblem, match="0 bytes, not 11"):
         asyncio.run(Limits(taken, Settings(), Metrics())(scope, received, None))
+
+
+def test_a_length_beyond_all_numbers_is_refused_and_logged(shelf):
+    """Python makes no number of more than 4,300 digits; the log has the bytes that came, not those that were said."""
+    kind = b"Content-Type: text/plain\r\n"
+    with running(shelf.open) as served, connected(served) as zeros, connected(served) as chunks:
+        zeros.sendall(POST % (b"/query", b"localhost") + kind + b"Content-Length: " + b"0" * 5000 + b"4\r\n\r\na b ")
+        answer = zeros.recv(1 << 16)
+        assert b'"code":"invalid","detail":"the Content-Length has 5,001 digits' in answer or b" 400 " in answer
+        chunks.sendall(POST % (b"/query", b"localhost") + kind + CHUNKS)
+        assert chunks.recv(1 << 16).startswith(b"HTTP/1.1 200 ")
+        served.client.post("/nothing", content=b"a" * 10)
+        assert {0, 11} == {event["bytes_in"] for event in served.events("request", 3)}
+
+
+@pytest.mark.parametrize("charset", ["undefined", "punycode", "idna", "no-such"])
+@pytest.mark.parametrize("path", ["/", "/side-by-side", "/document"])
+def test_a_form_in_no_charset_is_refused(shelf, tmp_path, path, charset):
+    """As a raw body is: what Python calls so raises what no reader of forms expects, or takes long."""
+    part = b'--x\r\nContent-Disposition: form-data; name="text"\r\n\r\na-b\xff\r\n--x--\r\n'
+    with running(shelf.open, decisions=str(tmp_path / "d.tsv")) as served:
+        headers = {"Content-Type": f'multipart/form-data; charset="{charset}"; boundary=x'}
+        answer = served.client.post(path, content=part, headers=headers)
+        assert (415, "media-type") == (answer.status_code, answer.json()["code"])

@@ -7,7 +7,7 @@
 4. One clock runs from a request's first line to its answer; of a stream of lines, for each group (streaming.py).
 5. A connection beyond those that there may be is answered where it asks for health, and nowhere else.
 6. What would be taken for something else is refused: a body that is compressed, or another number of bytes than it
-   says, an address that is not UTF-8.
+   says, a length beyond all numbers, an address that is not UTF-8.
 """
 
 import asyncio
@@ -26,6 +26,7 @@ __all__ = ["NDJSON", "Limits", "seconds_left"]
 NDJSON = "application/x-ndjson"
 
 _PARTS = 4  # of the memory, of which streams leave one to others
+_DIGITS = 20  # of a length; h11 takes no more
 _HEALTH = {"/healthz", "/readyz"}
 
 
@@ -103,12 +104,11 @@ class _Body:
 
     def __init__(self, limits: Limits, scope: Scope, receive: Receive) -> None:
         headers = Headers(scope=scope)
-        length = headers.get("content-length", "")
         self.is_stream = headers.get("content-type", "").partition(";")[0].strip().lower() == NDJSON
         self._limits = limits
         self._scope = scope
         self._receive = receive
-        self._declared = int(length) if length.isdecimal() else None
+        self._declared = _length(headers.get("content-length", ""))
         self._arrived = 0
         self._complete = False
         self.held = 0
@@ -143,6 +143,16 @@ class _Body:
     def _hold(self, num_bytes: int) -> None:
         self._limits.hold(num_bytes, is_stream=self.is_stream)
         self.held += num_bytes
+
+
+def _length(given: str) -> int | None:
+    """How many bytes a body says that it has."""
+    if not given.isdecimal():
+        return None
+    if len(given) > _DIGITS:
+        detail = f"the Content-Length has {len(given):,} digits, more than {_DIGITS}"
+        raise HttpProblem(422, "invalid", detail, hint="Write it without leading zeros.")
+    return int(given)
 
 
 def seconds_left(scope: Scope) -> float:

@@ -25,6 +25,7 @@ from nearsame.service.access import COOKIE, LIFETIME
 from nearsame.service.decisions import PageDecisions
 from nearsame.service.limits import seconds_left
 from nearsame.service.problems import HttpProblem
+from nearsame.service.receiving import form_of
 from nearsame.service.rendering import Templates
 from nearsame.service.service import Service
 
@@ -77,7 +78,7 @@ class HtmlPages:
     async def found(self, request: Request) -> Response:
         """What resembles a text that was pasted or uploaded."""
         self._require(request)
-        form = await request.form(max_files=1, max_fields=10, max_part_size=self._service.settings.max_body)
+        form = await form_of(request, max_files=1, max_fields=10, max_part_size=self._service.settings.max_body)
         try:
             self._service.access.require_form_key(request, _field(form, "form_key"))
             extracted = partial(self._extracted, request)
@@ -197,7 +198,7 @@ class HtmlPages:
         """A token was given: a cookie for it."""
         if not self._service.access.asks:
             return self._redirect(request, "/")
-        form = await request.form(max_files=0, max_fields=10)
+        form = await form_of(request, max_files=0, max_fields=10)
         target = _local(_field(form, "next"))
         cookie = self._service.access.sign_in(_field(form, "token").strip())
         if cookie is None:
@@ -218,7 +219,7 @@ class HtmlPages:
 
     async def sign_out(self, request: Request) -> Response:
         """Have the browser forget the cookie, and show the page to sign in."""
-        form = await request.form(max_files=0, max_fields=10)
+        form = await form_of(request, max_files=0, max_fields=10)
         self._service.access.require_form_key(request, _field(form, "form_key"))
         answer = self._redirect(request, "/sign-in")
         answer.delete_cookie(COOKIE, path=f"{_root(request.scope)}/", httponly=True, samesite="strict")
@@ -253,7 +254,7 @@ class HtmlPages:
         """The form of somebody who may change something, from a page of ours."""
         self._service.access.require(request, "write", pages=True)
         self._service.require_writer()
-        form = await request.form(max_files=0, max_fields=10)
+        form = await form_of(request, max_files=0, max_fields=10)
         self._service.access.require_form_key(request, _field(form, "form_key"))
         return form
 

@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 import orjson
 from fastapi import Request
 from pydantic import BaseModel, TypeAdapter, ValidationError
+from starlette.datastructures import FormData
 
 from nearsame.service import lookups
 from nearsame.service.limits import NDJSON, seconds_left
@@ -22,14 +23,30 @@ from nearsame.service.problems import HttpProblem
 from nearsame.service.settings import Settings
 from nearsame.service.workers import WorkerProcesses
 
-__all__ = ["Receiver", "content_type", "invalid", "is_stream", "refuse_settings", "require_known", "settings_of"]
+__all__ = [
+    "Receiver",
+    "content_type",
+    "form_of",
+    "invalid",
+    "is_stream",
+    "refuse_settings",
+    "require_known",
+    "settings_of",
+]
 
 _RAW = {"text/plain", "text/html"}
 _LARGE = 100_000  # bytes; some milliseconds
 _SEVERAL = "where"  # the one setting in a URL that may stand there several times
 _MOST_NAMES = 20  # in an object; no model has as many
 _TYPE = re.compile(r"constrained-str|(list|dict|function-after)\[.*\]")  # pydantic's names in the place of a mistake
-_NO_CHARSETS = {"idna", "punycode", "raw-unicode-escape", "unicode-escape", "utf-7"}  # what Python has besides
+_NO_CHARSETS = {
+    "idna",
+    "punycode",
+    "raw-unicode-escape",
+    "undefined",
+    "unicode-escape",
+    "utf-7",
+}  # what Python has besides
 
 S = TypeVar("S", bound=BaseModel)
 T = TypeVar("T")
@@ -146,6 +163,19 @@ class Receiver:
             raise HttpProblem(413, "too-large", detail, hint="Cut it, or start the service with a larger --max-text.")
 
 
+async def form_of(request: Request, **bounds: int) -> FormData:
+    """The form that a request sends, in a charset that raw bodies may have.
+
+    Raises:
+        Problem: It is in none.
+    """
+    from python_multipart.multipart import parse_options_header  # noqa: PLC0415  (as its own parser will read it)
+
+    _, options = parse_options_header(request.headers.get("content-type", ""))
+    _require_charset(options.get(b"charset", b"utf-8").decode("latin-1"))
+    return await request.form(**bounds)
+
+
 def settings_of(request: Request, model: type[S]) -> S:
     """What stands in the URL; most requests have nothing there, and pay nothing for it.
 
@@ -250,14 +280,18 @@ def _message(error: Any) -> str:
 
 def _decoded(body: bytes, charset: str | None) -> str:
     charset = charset or "utf-8"
+    _require_charset(charset)
+    try:
+        return body.decode(charset)
+    except (LookupError, UnicodeError):
+        detail = "the body is not of its charset"
+        raise HttpProblem(422, "invalid", detail, hint="Send UTF-8, or name the charset in Content-Type.") from None
+
+
+def _require_charset(charset: str) -> None:
     try:
         known = codecs.lookup(charset).name not in _NO_CHARSETS
     except LookupError:
         known = False
     if not known:
         raise HttpProblem(415, "media-type", "the charset is not known", hint="Send UTF-8.")
-    try:
-        return body.decode(charset)
-    except (LookupError, UnicodeError):
-        detail = "the body is not of its charset"
-        raise HttpProblem(422, "invalid", detail, hint="Send UTF-8, or name the charset in Content-Type.") from None

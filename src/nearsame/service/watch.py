@@ -53,24 +53,24 @@ class RequestWatch:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        seen = _Seen(scope, send)
+        seen = _Seen(scope, receive, send)
         try:
-            await self._app(scope, receive, seen.send)
+            await self._app(scope, seen.receive, seen.send)
         except HttpProblem as problem:
-            await self._fail(seen, problem, receive)
+            await self._fail(seen, problem)
         except Exception as error:  # noqa: BLE001  (no request ends without an answer)
             if isinstance(error.__cause__, HttpProblem):  # of an answer that had begun, and breaks off here
                 scope["state"]["problem"] = error.__cause__.code
                 return
             self._log.failure("unexpected", error, request_id=seen.request_id)
-            await self._fail(seen, problems.unexpected(), receive)
+            await self._fail(seen, problems.unexpected())
         finally:
             self._note(seen)
 
-    async def _fail(self, seen: "_Seen", problem: HttpProblem, receive: Receive) -> None:
+    async def _fail(self, seen: "_Seen", problem: HttpProblem) -> None:
         if seen.status is None:
             seen.scope["state"]["problem"] = problem.code
-            await self._answer(seen.scope, problem, seen.request_id)(seen.scope, receive, seen.send)
+            await self._answer(seen.scope, problem, seen.request_id)(seen.scope, seen.receive, seen.send)
 
     def _note(self, seen: "_Seen") -> None:
         scope, seconds = seen.scope, time.perf_counter() - seen.began
@@ -105,18 +105,23 @@ _METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 class _Seen:
     """What is seen of one request."""
 
-    def __init__(self, scope: Scope, send: Send) -> None:
-        headers = Headers(scope=scope)
-        given = headers.get("x-request-id", "")
+    def __init__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        given = Headers(scope=scope).get("x-request-id", "")
         self.scope = scope
         self.began = time.perf_counter()
         self.request_id = given if _GIVEN_ID.fullmatch(given) else f"{random.getrandbits(128):032x}"
-        self.bytes_in = int(length) if (length := headers.get("content-length", "0")).isdecimal() else 0
-        self.bytes_out = 0
+        self.bytes_in = self.bytes_out = 0  # of bodies, as far as they were read or sent
         self.status: int | None = None
+        self._receive = receive
         self._send = send
         state: MutableMapping[str, Any] = scope.setdefault("state", {})
         state["request_id"] = self.request_id
+
+    async def receive(self) -> Message:
+        """What comes next, counted."""
+        message = await self._receive()
+        self.bytes_in += len(message.get("body", b""))
+        return message
 
     async def send(self, message: Message) -> None:
         """Add the headers, and count."""
