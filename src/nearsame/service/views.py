@@ -1,11 +1,11 @@
 """What a page shows, as plain data: questions to the index, and their answers in words.
 
 1. A view is a function of the index, run by a reader; it renders nothing.
+2. It asks several questions, and others remove documents meanwhile: what has gone since is left out.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import suppress
-from typing import Any
+from typing import Any, TypeVar
 
 from starlette.datastructures import FormData, UploadFile
 
@@ -31,6 +31,7 @@ _MEMBERS = 5
 _EXCERPT = 160  # characters
 _PAGES = (".html", ".htm", ".xhtml")
 
+T = TypeVar("T")
 View = Callable[[Index], Any]  # the data of a page, or what a worker makes it by
 
 
@@ -72,7 +73,8 @@ def find(text: str, name: str, limit: int, compared: int) -> View:
         if matches and not lookups.keeps_texts(index):
             notes.append(_NO_TEXT)
         elif matches:
-            others = [(match.id, index.text(match.id)) for match in matches[:compared]]
+            first = [match.id for match in matches[:compared]]
+            others = [(id, other) for id in first if (other := _still(index.text, id)) is not None]
         if not matches.complete:
             notes.append(IN_A_CROWD)
         elif len(matches) == limit:
@@ -104,7 +106,7 @@ def clusters(start: int, number: int) -> View:
             "total": f"{documents:,} of {every:,} documents are in {counted(total, 'cluster')}.",
             "no_text": "" if lookups.keeps_texts(index) else _NO_TEXT,
             "caption": f"Clusters {start + 1:,} to {start + len(shown):,} of {total:,}",
-            "clusters": [_cluster(index, group) for group in shown],
+            "clusters": [cluster for group in shown if (cluster := _cluster(index, group)) is not None],
             "before": max(start - number, 0) if start else None,
             "after": start + number if len(groups) > number else None,
         }
@@ -112,14 +114,33 @@ def clusters(start: int, number: int) -> View:
     return view
 
 
-def _cluster(index: Index, group: Group) -> dict[str, Any]:
+def _cluster(index: Index, group: Group) -> dict[str, Any] | None:
     others = [id for id in group.members if id != group.id][:_MEMBERS]
-    members = [
-        {"id": id, "similarity": index.compare(group.id, id).similarity, "excerpt": _excerpt(index.get(id).text)}
-        for id in others
-    ]
-    excerpt, left_out = _excerpt(index.get(group.id).text), group.size - 1 - len(others)
-    return {"id": group.id, "excerpt": excerpt, "size": group.size, "members": members, "more": left_out}
+    leader, members = _still(index.get, group.id), [_still(_member, index, group.id, id) for id in others]
+    if leader is None:
+        return None
+    left_out = group.size - 1 - len(others)
+    shown = [member for member in members if member is not None]
+    return {
+        "id": group.id,
+        "excerpt": _excerpt(leader.text),
+        "size": group.size,
+        "members": shown,
+        "more": left_out,
+    }
+
+
+def _member(index: Index, leader: str, id: str) -> dict[str, Any]:
+    similarity = index.compare(leader, id).similarity
+    return {"id": id, "similarity": similarity, "excerpt": _excerpt(index.get(id).text)}
+
+
+def _still(ask: Callable[..., T], *given: Any) -> T | None:
+    """The answer about documents that were there; None if they are no more."""
+    try:
+        return ask(*given)
+    except UnknownIdError:
+        return None
 
 
 def _excerpt(text: str | None) -> str:
@@ -134,10 +155,9 @@ def search(words: str, after: str | None, limit: int) -> View:
         ids = lookups.ids(after, limit + 1, words)(index)
         last = ids[limit - 1] if len(ids) > limit else None
         ids, exact = ids[:limit], words.strip()
-        with suppress(UnknownIdError):
-            ids = [index.get(exact).id, *(id for id in ids if id != exact)] if after is None else ids
-        entries = map(index.get, ids)
-        hits = [{"id": entry.id, "url": entry.url, "excerpt": _excerpt(entry.text)} for entry in entries]
+        ids = [exact, *(id for id in ids if id != exact)] if after is None else ids
+        entries = [_still(index.get, id) for id in ids]
+        hits = [{"id": entry.id, "url": entry.url, "excerpt": _excerpt(entry.text)} for entry in entries if entry]
         no_text = "" if lookups.keeps_texts(index) else _NO_TEXT
         return {"hits": hits, "after": last, "is_first": after is None, "no_text": no_text}
 
