@@ -36,7 +36,7 @@ from nearsame.machine import hear_interrupts, num_processors
 __all__ = ["Flow", "Local"]
 
 _T = TypeVar("_T")
-_LITTLE_BYTES, _FEW_ROWS = 1 << 16, 500  # of a batch, and of all documents: a millisecond or two of a step
+_LITTLE_BYTES, _FEW_ROWS = 1 << 16, 64  # of a batch, and of all documents: some milliseconds, also where all pairs meet
 _WINDOW = 16  # batches that threads fold side by side, each its share of every one
 
 
