@@ -175,7 +175,7 @@ def _least(given: Recipe, measure: MeasureName, threshold: Number | None) -> Fra
 
 def _own_measures(given: Recipe) -> tuple[str, ...]:
     """Those that its threshold is for: of signatures alone, what they estimate and the estimate."""
-    if isinstance(given, MinHash) and given.verify == "estimate":
+    if given.get("verify") == "estimate":
         return ("jaccard", "minhash")
     own = {"jaccard": "jaccard", "cosine": "cosine_sets", "containment": "containment", "hamming": "simhash"}
     return ("cosine",) if given.weighs_items else (own.get(given.measure, ""),)
