@@ -114,6 +114,20 @@ def test_what_cannot_be_is_said_in_a_line(index, tmp_path):
     assert "soon" in refused_here(index, "--timeout", "soon")
 
 
+@pytest.mark.parametrize("option", ["--timeout", "--max-body", "--memory", "--max-batch"])
+def test_bounds_have_bounds(index, option):
+    """What no clock and no number holds is refused before anything listens, and not at the end."""
+    for value in ("1" + "0" * 20, "9" * 400, "9" * 5000):
+        assert f"Invalid value for '{option}'" in refused_here(index, option, value)
+
+
+def test_a_day_is_time_enough(index):
+    """The system's own alarm, which ends what does not end, can be set to it."""
+    assert "86401s' is more than a day, 86400s" in refused_here(index, "--timeout", "86401s")
+    with served(index, "--timeout", "1440min") as process:
+        assert 0 == process.stop()[0]
+
+
 @pytest.mark.parametrize("package", ["fastapi", "uvicorn", "python_multipart"])
 def test_a_missing_package_says_its_install_line(index, package, monkeypatch):
     """Before anything is opened."""

@@ -16,6 +16,10 @@ __all__ = ["serve"]
 _PACKAGES = ("fastapi", "jinja2", "prometheus_client", "python_multipart", "uvicorn")
 _UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
 
+_DAY = 86_400  # seconds
+_MOST_BYTES = 10**18
+_DIGITS = 50  # Python makes no number of thousands
+
 
 class _Bytes(click.ParamType[int]):
     """A size, as 10MB."""
@@ -25,9 +29,12 @@ class _Bytes(click.ParamType[int]):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         """The number of bytes that a size such as 10MB or 1GiB stands for: at least one."""
         match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMG]?I?B?)", str(value).strip().upper())
-        if not match or match[2] not in _UNITS or not float(match[1]) * _UNITS[match[2]] >= 1:
+        size = float(match[1]) * _UNITS.get(match[2], 0) if match else 0
+        if not size >= 1:
             self.fail(f"{value!r} is not a size: write 10MB", param, ctx)
-        return int(float(match[1]) * _UNITS[match[2]])
+        if size > _MOST_BYTES:
+            self.fail(f"{value!r} is more than {_MOST_BYTES} bytes", param, ctx)
+        return int(size)
 
 
 class _Seconds(click.ParamType[float]):
@@ -36,11 +43,13 @@ class _Seconds(click.ParamType[float]):
     name = "time"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """The seconds that a time such as 30s, 500ms or 2min stands for: more than none."""
+        """The seconds that a time such as 30s, 500ms or 2min stands for: more than none, and at most a day."""
         match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(ms|s|m|min)?", str(value).strip().lower())
         seconds = float(match[1]) * {"ms": 0.001, "m": 60, "min": 60}.get(match[2], 1) if match else 0
         if not seconds:
             self.fail(f"{value!r} is not a time: write it as in 30s", param, ctx)
+        if seconds > _DAY:
+            self.fail(f"{value!r} is more than a day, {_DAY}s", param, ctx)
         return seconds
 
 
@@ -56,7 +65,7 @@ class _Count(click.ParamType[int]):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         """The whole number that is written, if it is within the bounds."""
         given = str(value).strip().replace("_", "")
-        if not given.isdecimal() or not self._least <= int(given) <= self._most:
+        if not given.isdecimal() or len(given) > _DIGITS or not self._least <= int(given) <= self._most:
             most = f" and at most {self._most}" if self._most < 10**12 else ""
             self.fail(f"{value!r} is not a whole number of at least {self._least}{most}", param, ctx)
         return int(given)
@@ -120,7 +129,7 @@ _bounds = options.section(
         type=_Seconds(),
         default="30s",
         metavar="TIME",
-        help="From a request's start to its answer.",
+        help="From a request's start to its answer; a day at most.",
         stands="30s",
     ),
     spec(
