@@ -764,3 +764,16 @@ def test_whole_numbers_of_columns_are_compared_with_all_their_digits(tmp_path):
         }.items():
             found = {match.id for match in index.query(ROSE, where=condition)} & {"a", "b", "c"}
             assert (condition, expected) == (condition, found)
+
+
+@pytest.mark.parametrize("store", ["shingles", "sketch"])
+def test_a_method_that_can_make_no_keys_makes_no_index(tmp_path, store):
+    """It is refused before anything is there, or what was there is replaced."""
+    place = tmp_path / "low.ns"
+    with pytest.raises(ns.ConfigError, match="cannot be reached"):
+        ns.Index.create(place, method=ns.MinHash(threshold=0.01), store=store)
+    assert [] == list(tmp_path.iterdir())
+    ns.Index.create(place).close()
+    with pytest.raises(ns.ConfigError, match="cannot be reached"):
+        ns.Index.create(place, method=["digest", ns.MinHash(threshold=0.01)], store=store, overwrite=True)
+    assert 0.8 == ns.Index.open(place).stats().methods[0]["threshold"]

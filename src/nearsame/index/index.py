@@ -29,7 +29,6 @@ from nearsame.index.facet import Facets, Input
 from nearsame.index.facets import digest_columns
 from nearsame.index.questions import Questions, named
 from nearsame.index.recipe import facets_of, require_same, written
-from nearsame.index.shelves import pack
 from nearsame.outputs.apart import require_apart
 from nearsame.outputs.steps import logged
 from nearsame.recipes.arguments import checked
@@ -95,7 +94,7 @@ class Index(Questions):
         """
         facets, room = facets_of(method, store), building.room_for(memory)
         kept = kept_columns(keep_columns, digest_columns(facets))
-        _try_out(facets)
+        _try_out(facets, store)
         place = os.fspath(where)
         if not is_address(place):
             require_apart(place, Path(os.path.realpath(place)), Inputs.of(source), folder=False)
@@ -275,6 +274,6 @@ class Index(Questions):
             yield writer
 
 
-def _try_out(facets: Facets) -> None:
-    """Fail before anything is made if a method needs what is not installed."""
-    pack(facets, [facet.items([Input("", "https://example.org/", b"a")])[0] for facet in facets])
+def _try_out(facets: Facets, store: StoreKind) -> None:
+    """Fail before anything is made if a method needs what is not installed, or can make no keys."""
+    adding.prepared(facets, store, [Input("", "https://example.org/", b"a")]).lock_keys()
