@@ -12,10 +12,12 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
+from datetime import UTC, datetime
 from functools import partial
 from inspect import signature
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import nearsame as ns
@@ -32,6 +34,7 @@ SOURCE = [
     {"id": "c", "text": f"{ROSE} today and tomorrow"},
 ]
 METHODS = [ns.MinHash(), "simhash", "digest", "url"]
+DAY = datetime(2024, 1, 2, 3, 4, tzinfo=UTC)
 CALLS = {
     "add": lambda index: index.add(SOURCE),
     "add again": lambda index: index.add({"id": "b", "text": "other"}, limit=1),
@@ -42,6 +45,12 @@ CALLS = {
     "exact values": lambda index: index.query(ROSE, where={"lang": ["en", "fr"]}, threshold=0.9),
     "below": lambda index: index.query(ROSE, threshold=0.5).recall,
     "duplicates": lambda index: index.duplicates("a/b ü", where={"lang": "fr"}),
+    "odd values": lambda index: [
+        found
+        for value in (None, [], {"en"}, ("en", None), DAY, 2024, np.int64(2024), True)
+        for found in (index.query(ROSE, where={"lang": value}), index.duplicates("a/b ü", where={"lang": value}))
+    ],
+    "odd numbers": lambda index: index.query(ROSE, limit=np.int64(1), where=("lang=en",)),
     "compare": lambda index: index.compare("a/b ü", "b"),
     "get": lambda index: index.get("a/b ü"),
     "text": lambda index: index.text("b"),
@@ -54,6 +63,10 @@ CALLS = {
     "records behind a number": lambda index: index.records(number=index.records(limit=2)[-1][0]),
     "no more records": lambda index: index.records(number=(1 << 63) - 1),
     "stats": lambda index: replace(index.stats(), where="", bytes=0, bytes_per_document=0),
+    "a day": lambda index: index.add({"id": "t", "text": ROSE, "lang": DAY}),
+    "of the day": lambda index: [index.query(ROSE, where={"lang": day}) for day in (DAY, [DAY], str(DAY))],
+    "a year": lambda index: index.add({"id": "y", "text": ROSE, "lang": 2024}, limit=np.int64(1)),
+    "of the year": lambda index: [index.duplicates("b", where={"lang": year}) for year in (2024, [2024, None], "2024")],
     "remove": lambda index: index.remove(["b", "nobody"]),
     "every id": lambda index: [*index.ids()],
 }  # fmt: skip
@@ -191,6 +204,42 @@ def test_what_goes_wrong_is_an_exception_of_the_library(tmp_path):
         with ns.Client(served.url, timeout_seconds=1) as client, pytest.raises(ns.StoreBusyError):
             client.query("a")
         shelf.gate.set()
+
+
+PLACES = ["http://h:99999", "http://h:abc", "http://[::1", "http://a b", "http://", "ftp://h"]
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_what_is_no_address_is_said(place):
+    """Before anything is asked."""
+    with pytest.raises(ns.ConfigError, match="not the address of a service"):
+        ns.Client(place)
+
+
+@pytest.mark.parametrize("name", ["h" * 64, "a..b", "h\u20ac" * 40])
+def test_a_name_that_none_can_be_is_not_reached(name):
+    """When it is asked for."""
+    with pytest.raises(ns.StoreError, match="cannot be reached"):
+        ns.Client(f"http://{name}").stats()
+
+
+@pytest.mark.parametrize("token", ["secret-of-mine\n", "secret-of-mine\u20ac", "secret-of-mine\x00"])
+def test_a_token_that_no_header_can_have_is_not_shown(token):
+    """It is refused before anything is asked."""
+    with pytest.raises(ns.ConfigError, match="holds what no header") as found:
+        ns.Client("http://127.0.0.1:9", token)
+    assert "secret-of-mine" not in str(found.value)
+
+
+def test_ids_go_on_behind_what_was_removed_meanwhile(both, monkeypatch):
+    """As those of an index do, from the last one that is still there."""
+    monkeypatch.setattr("nearsame.service.client._IDS", 3)
+    _, client = both
+    client.add([{"id": f"d{n}", "text": f"one {n}"} for n in range(8)])
+    ids = client.ids()
+    first = [next(ids) for _ in range(3)]
+    client.remove(["d1", "d2"])
+    assert [f"d{n}" for n in range(8)] == first + list(ids)
 
 
 def test_a_connection_that_was_closed_meanwhile_is_made_again(tmp_path):

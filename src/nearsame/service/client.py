@@ -21,12 +21,13 @@ from nearsame.errors import ConfigError, UnknownIdError
 from nearsame.files.inputs import Inputs
 from nearsame.flow.options import SourceOptions
 from nearsame.index.adding import AddOptions, require_addable
-from nearsame.index.columns import Where, exact_values
+from nearsame.index.columns import Where
 from nearsame.index.documents import ColumnNames, Sourced, at_hand, input_of, is_one
 from nearsame.index.facet import Input
 from nearsame.outputs.folder import appearing, require_place
 from nearsame.recipes.arguments import checked, require_number
-from nearsame.recipes.given import Number, in_unit_interval
+from nearsame.recipes.given import Number
+from nearsame.service import wishes
 from nearsame.service.wire import Wire, dumped, in_query, loaded
 from nearsame.sources import Skipped
 from nearsame.sources.listed import require_texts
@@ -125,7 +126,7 @@ class Client:
         self, documents: Any, *, limit: int = 10, threshold: Number | None = None, where: Where | None = None
     ) -> Matches | list[Matches]:
         """What documents resemble: see `Index.query`."""
-        wanted = _wanted(limit, threshold, where)
+        wanted = wishes.wanted(limit, threshold, where)
         if is_one(documents):
             return self._queried([input_of(documents)], wanted)[0]
         inputs = at_hand(documents)
@@ -142,7 +143,7 @@ class Client:
         **options: Unpack[SourceOptions],
     ) -> Iterator[tuple[list[str], list[Matches]]]:
         """The documents of a source, batch by batch: their ids, and what each resembles."""
-        wanted = _wanted(limit, threshold, where)
+        wanted = wishes.wanted(limit, threshold, where)
         for batch in Sourced(source, options, self._cleared()):
             for some in _cut(batch):
                 yield [document.id for document in some], self._queried(some, wanted)
@@ -167,10 +168,10 @@ class Client:
 
     def duplicates(self, id: str, *, limit: int = 10, where: Where | None = None) -> Matches:
         """What a document of the index resembles, itself left out; best first."""
-        settings = [("id", id), ("limit", limit), *(("where", condition) for condition in _conditions(where))]
+        settings = [("id", id), ("limit", limit), *(("where", condition) for condition in wishes.in_url(where))]
         found = self._wire.ask("GET", f"/by-id/duplicates?{in_query(settings)}")
         with self._wire.understood():
-            return _matches({**found, "matches": found["duplicates"]})
+            return _matches({**found, "matches": [] if wishes.is_never(where) else found["duplicates"]})
 
     def clusters(self, *, limit: int = 20, offset: int = 0, members: int = 10) -> list[Group]:
         """Documents that others were found to resemble, those with most first."""
@@ -195,18 +196,14 @@ class Client:
         """
         if limit is not None:
             require_number("limit", limit, 1)
-        left = limit
+        left, before = limit, [] if after is None else [after]
         while left is None or left > 0:
             most = _IDS if left is None else min(left, _IDS)
-            given = {"after": after, "containing": containing or None}
-            settings = {"limit": most} | {name: value for name, value in given.items() if value is not None}
-            found = self._wire.ask("GET", f"/documents?{in_query(settings)}")
-            with self._wire.understood():
-                ids = list(found["ids"])
+            ids = self._ids(before, most, containing)
             yield from ids
             if len(ids) < most:
                 return
-            after, left = ids[-1], None if left is None else left - len(ids)
+            before, left = ids, None if left is None else left - len(ids)
 
     def stats(self) -> IndexStats:
         """Counts that are kept, not counted."""
@@ -272,7 +269,7 @@ class Client:
         skipped, kept = self._cleared(), self._kept()
         inputs = at_hand(documents, ColumnNames(options, kept))
         batches = Sourced(documents, options, skipped, kept) if inputs is None else [inputs]
-        settings = {"if_new": options["if_new"], "replace": options["replace"], "limit": options["limit"]}
+        settings = {"if_new": options["if_new"], "replace": options["replace"], "limit": int(options["limit"])}
         for batch in batches:
             for some in _cut(batch):
                 body = {"documents": [_body(document) for document in some], **settings}
@@ -289,6 +286,22 @@ class Client:
         with self._wire.understood():
             return [_matches(one) for one in found["results"]]
 
+    def _ids(self, before: Sequence[str], most: int, containing: str) -> list[str]:
+        """The ids behind the last of those before that nobody has removed meanwhile."""
+        settings = {"limit": most} | ({"containing": containing} if containing else {})
+        for number, last in enumerate(reversed(before), 1):
+            try:
+                return self._listed(settings | {"after": last})
+            except UnknownIdError:
+                if number == len(before):
+                    raise
+        return self._listed(settings)
+
+    def _listed(self, settings: Mapping[str, Any]) -> list[str]:
+        found = self._wire.ask("GET", f"/documents?{in_query(settings)}")
+        with self._wire.understood():
+            return list(found["ids"])
+
     def _kept(self) -> tuple[str, ...]:
         if self._columns is None:
             self._columns = self.stats().columns
@@ -300,26 +313,6 @@ class Client:
 
 
 _SOURCE = SourceOptions(strict=False, progress=None)
-
-
-def _wanted(limit: int, threshold: Number | None, where: Where | None) -> dict[str, Any]:
-    require_number("limit", limit, 1)
-    try:
-        least = None if threshold is None else float(in_unit_interval(threshold))
-    except ValueError as error:
-        raise ConfigError(f"threshold={error}", hint="Give a number above 0 and at most 1.") from None
-    wanted = {"limit": limit, "threshold": least, "where": where}
-    return {name: value for name, value in wanted.items() if value is not None}
-
-
-def _conditions(where: Where | None) -> list[str]:
-    """Conditions as they stand in a URL."""
-    if not isinstance(where, Mapping):
-        return [where] if isinstance(where, str) else list(where or ())
-    exact = {name: exact_values(name, values) for name, values in where.items()}
-    if any("|" in value for values in exact.values() for value in values):
-        raise ConfigError(f"where={where} holds a |, which separates values", hint="Ask by query, with the text.")
-    return [f"{name}={'|'.join(values)}" for name, values in exact.items()]
 
 
 def _cut(inputs: Sequence[Input]) -> Iterator[Sequence[Input]]:

@@ -12,7 +12,7 @@ import os
 import select
 import time
 from collections.abc import Generator, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
@@ -37,15 +37,12 @@ class Wire:
     """A connection to a service, made when it is needed."""
 
     def __init__(self, url: str, token: str | None, timeout_seconds: float) -> None:
-        parts = urlsplit(url)
-        if parts.scheme not in _SCHEMES or not parts.hostname or parts.query or parts.fragment:
-            raise ConfigError(f"{url!r} is not the address of a service", hint="Give it as http://HOST:PORT.")
         self.url = url.rstrip("/")
-        self._seconds = timeout_seconds = min(max(timeout_seconds, _LEAST_SECONDS), _MOST_SECONDS)
-        self._path = parts.path.rstrip("/")
-        self._connection: http.client.HTTPConnection = _SCHEMES[parts.scheme](
-            parts.hostname, parts.port, timeout=timeout_seconds
-        )
+        self._seconds = min(max(timeout_seconds, _LEAST_SECONDS), _MOST_SECONDS)
+        self._connection, self._path = _connection(url, self._seconds)
+        if token is not None and not (token.isascii() and token.isprintable()):
+            message = "the token holds what no header of HTTP does"
+            raise ConfigError(message, hint="Give it as its file has it, without the end of the line.")
         self._headers = {"Accept": "application/json"} | ({"Authorization": f"Bearer {token}"} if token else {})
         self._last_used = time.monotonic()
         self._pid = os.getpid()
@@ -158,7 +155,7 @@ class Wire:
         try:
             self._connection.request(method, f"{self._path}{path}", None if body is None else dumped(body), headers)
             return self._connection.getresponse()
-        except (http.client.HTTPException, OSError) as error:
+        except (http.client.HTTPException, OSError, UnicodeError) as error:  # the last of a name that is none
             self.close()
             if is_new or not again or isinstance(error, TimeoutError):
                 raise self._unreachable(error) from None
@@ -187,6 +184,15 @@ class Wire:
             return StoreBusyError(f"{self.url} did not answer within {self._seconds:g} s", hint="Try again later.")
         why = getattr(error, "strerror", None) or str(error) or type(error).__name__
         return StoreError(f"{self.url} cannot be reached: {why}", hint="Check the address, and that the service runs.")
+
+
+def _connection(url: str, seconds: float) -> tuple[http.client.HTTPConnection, str]:
+    """What connects to a service when it is needed, and the path at which the service is."""
+    with suppress(ValueError, http.client.HTTPException):  # of a port, or a name, that is none
+        parts = urlsplit(url)
+        if parts.scheme in _SCHEMES and parts.hostname and not parts.query and not parts.fragment:
+            return _SCHEMES[parts.scheme](parts.hostname, parts.port, timeout=seconds), parts.path.rstrip("/")
+    raise ConfigError(f"{url!r} is not the address of a service", hint="Give it as http://HOST:PORT.")
 
 
 def _lines(answer: http.client.HTTPResponse) -> Iterator[bytes]:
