@@ -361,6 +361,8 @@ def test_an_index_that_another_writes_to_is_busy(file, source):
         (["query", "FILE"], "nothing to ask about"),
         (["query", "FILE", "a text", "--id", "a"], "TEXT and --id"),
         (["query", "FILE", "--id", "nobody"], "nobody"),
+        (["query", "FILE", "--url", "http://a.example/"], "--url does nothing in an index of minhash, digest"),
+        (["query", "FILE", "a text", "--url", "http://a.example/"], "--url does nothing in an index of"),
         (["query", "FILE", "a text", "--threshold", "1.5"], "1.5"),
         (["query", "FILE", "a text", "--where", "lang=en"], "keeps no column 'lang'"),
         (["query", "FILE", "a text", "--limit", "0"], "limit"),
@@ -379,6 +381,15 @@ def test_what_cannot_be_is_refused(arguments, said, file, source, monkeypatch):
     assert said in error_of("index", *({"FILE": file, "SOURCE": source}.get(each, each) for each in arguments))
     assert before == file.read_bytes()
     assert not (source.parent / "X").exists()
+
+
+@pytest.mark.parametrize("value", [["en"], {"is": "en"}, None])
+def test_what_no_column_can_keep_is_said(tmp_path, value):
+    """Lists and records: the column is there, so its name is not all that can be wrong."""
+    source = write_jsonl(tmp_path / "docs.jsonl", [{"id": "a", "text": "one text", "lang": value}])
+    said = error_of("index", "create", tmp_path / "k.ns", "--from", source, "--keep-columns", "lang")
+    assert "no document has a column 'lang' with a text or a number to keep" == said
+    assert not (tmp_path / "k.ns").exists()
 
 
 def test_a_password_is_never_shown(postgres, postgres_url, source):

@@ -364,7 +364,7 @@ def test_what_cannot_be_kept_or_asked_of_columns_is_refused(where, tmp_path):
         ("url", "keep_columns=url: an index has a place of its own"),
         ("a,a", "keep_columns=a is given twice"),
         ("a<b", "keep_columns='a<b' is no name"),
-        ("lnag", "no document has a column 'lnag' to keep"),
+        ("lnag", "no document has a column 'lnag' with a text"),
     ]:
         with pytest.raises(ns.NearSameError, match=message):
             ns.Index.create(where, keep_columns=wrong, source=[{"id": "a", "text": ROSE, "lang": "en"}])
@@ -777,3 +777,24 @@ def test_a_method_that_can_make_no_keys_makes_no_index(tmp_path, store):
     with pytest.raises(ns.ConfigError, match="cannot be reached"):
         ns.Index.create(place, method=["digest", ns.MinHash(threshold=0.01)], store=store, overwrite=True)
     assert 0.8 == ns.Index.open(place).stats().methods[0]["threshold"]
+
+
+@pytest.mark.parametrize("store", ["shingles", "text", "sketch"])
+def test_a_url_beside_a_sketch_is_not_passed_over(where, store):
+    """Where a sketch is asked about by itself, both are refused; where it is not, either finds."""
+    items = ns.explain(ROSE, method=ns.MinHash()).answer["signature"]
+    with ns.Index.create(where, method=["minhash", "url"], store=store) as index:
+        index.add([{"id": "rose", "text": ROSE}, {"id": "other", "text": OTHER, "url": "http://a.example/"}])
+        both = {"sketch": items, "url": "http://a.example/"}
+        if store == "sketch":
+            assert {"rose", "other"} == {match.id for match in index.query(both)}
+        else:
+            for asked in (both, [ROSE, both]):
+                with pytest.raises(ns.ConfigError, match="a sketch and a url are asked about apart"):
+                    index.query(asked)
+            assert [["rose"], ["other"]] == [
+                [match.id for match in index.query({name: both[name]})] for name in ("sketch", "url")
+            ]
+    with ns.Index.create(where, method="minhash", store=store, overwrite=True) as index:
+        index.add({"id": "rose", "text": ROSE})
+        assert ["rose"] == [match.id for match in index.query(both)]

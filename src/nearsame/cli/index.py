@@ -111,6 +111,8 @@ def query(where: str, text: str | None, **given: Any) -> int:
     limits = {"limit": given["limit"], "where": given["conditions"] or None}
     at = {"threshold": given["threshold"]}
     with Index.open(where, read_only=True) as opened_index:
+        if given["url"] is not None:
+            _require_urls(opened_index)
         if given["sources"]:
             return _query_many(opened_index, where, given, limits | at)
         if given["id"] is not None:
@@ -186,6 +188,16 @@ def _passages(opened_index: Any, a: str, b: str) -> Any:
     sets: dict[str, Any] = next((method for method in stats.methods if "shingle_size" in method), {})
     recipe = MinHash(**{name: sets[name] for name in _CUT if sets.get(name) is not None})
     return study.compare(*texts, method=recipe), texts
+
+
+def _require_urls(opened_index: Any) -> None:
+    """Refuse --url where it finds nothing."""
+    from nearsame.recipes.urls import CanonicalUrl
+
+    methods = dict.fromkeys(method["method"] for method in opened_index.stats().methods)
+    if CanonicalUrl.name not in methods:
+        message = f"--url does nothing in an index of {', '.join(methods)}"
+        raise ConfigError(message, hint="Leave it out, or create an index with --also url.")
 
 
 def _query_many(opened_index: Any, where: str, given: dict[str, Any], limits: dict[str, Any]) -> int:

@@ -275,14 +275,15 @@ class Sourced:
         return [packed(dict(zip(there, row, strict=True))) for row in values] if there else [b""] * rows
 
     def require_kept(self) -> None:
-        """Refuse a column to keep that no document had, if there were any.
+        """Refuse a column to keep of which no document had a value, if there were any.
 
         Raises:
-            ColumnError: There is one: its name may be misspelt.
+            ColumnError: There is one: its name may be misspelt, or it has lists or records.
         """
         if self._lacking and self._part:
             name = next(name for name in self.kept if name in self._lacking)
-            raise ColumnError(f"no document has a column {name!r} to keep", hint="Check the name, or leave it out.")
+            message = f"no document has a column {name!r} with a text or a number to keep"
+            raise ColumnError(message, hint="Check the name, or leave it out: lists and records are not kept.")
 
     def _texts(self, batch: pa.RecordBatch) -> pa.Array:
         columns = self._names.columns

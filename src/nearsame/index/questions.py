@@ -331,6 +331,9 @@ class Questions:
 
     def _queried_one(self, reader: Reader, document: Input, wanted: Wanting) -> Matches:
         if document.sketch is not None:
+            if document.url and any(facet.name == "url" for facet in self._facets):
+                message = f"a sketch and a url are asked about apart in an index with store={self._kind}"
+                raise ConfigError(message, hint="Ask by one of them, or create the index with store=sketch.")
             return of_sketch(reader, document.sketch, wanted)
         return answers(reader, Blobs(self._facets, [document]), wanted)[0]
 
