@@ -242,7 +242,7 @@ def _write_json(path: Path, content: Any) -> None:
     sync(path.parent)
 
 
-_SETTING = re.compile(r"(\w+)=('[^']*'|\"[^\"]*\"|\([^)]*\)|[^,()]+)")
+_SETTING = re.compile(r"\b(\w+)=('[^']*'|\"[^\"]*\"|\([^)]*\)|[^,()]+)")
 
 
 def _difference(name: str, stored: Any, wanted: Any) -> str:

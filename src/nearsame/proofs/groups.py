@@ -17,7 +17,7 @@ from nearsame.proofs.sites import host_in
 __all__ = ["Groups"]
 
 Group = tuple[str | None] | None
-_NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
+_NUMBER = re.compile(r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
 _NONE = re.compile(r"([-+]?)(?:(inf)(?:inity)?|nan)", re.IGNORECASE)
 _DIGITS, _LEAST = 15, 2.3e-308  # of what a double tells apart
 _SIGNED, _UNSIGNED = range(-(2**63), 2**63), range(2**64)

@@ -41,7 +41,7 @@ _LETTERS = {
 }  # fmt: skip
 _USUAL = {len(letters): tuple(letters) for letters in ("NbamskrVg", "NbamskrMVg", "NbamskrMSVg")}
 _NUMBERS, _DIGESTS = ("status", "length", "offset"), ("digest", "payload_digest")
-_HEADER = re.compile(rb"\s*(?:\xef\xbb\xbf)?\s*CDX((?:\s+\S)*)\s*")
+_HEADER = re.compile(rb"\s*(?:\xef\xbb\xbf\s*)?CDX((?:\s+\S)*)\s*")
 _METADATA = (b"!", b"@", b"\xef\xbb\xbf!", b"\xef\xbb\xbf@")
 _HALF = re.compile("[\ud800-\udfff]")
 _WHOLE_TIMESTAMP = 14  # digits, to the second

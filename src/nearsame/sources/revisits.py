@@ -46,7 +46,7 @@ ORIGINAL, ORIGINAL_DIGEST = "nearsame-original", "nearsame-original-digest"
 _END = b"\r\n\r\n"
 _VERSION = re.compile(rb"WARC/(?:0\.1[78]|1\.[01])")  # drafts before 1.0 are what archives of 2008 and 2009 are in
 _DATE = re.compile(rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z")
-_FIELD = re.compile(rb"([!-9;-~]+):[ \t]*(.*?)[ \t]*")
+_FIELD = re.compile(rb"([!-9;-~]+):(.*)")
 _KEPT = (
     b"warc-record-id",
     b"warc-date",
@@ -95,7 +95,7 @@ def _parsed(raw: bytes) -> _Response | None:
     matches = [_FIELD.fullmatch(line) for line in lines]
     if not end or not _VERSION.fullmatch(first) or len(header) > _HEADER_MOST or None in matches:
         return None
-    fields = [(match[1].lower(), match[2]) for match in matches if match]
+    fields = [(match[1].lower(), match[2].strip(b" \t")) for match in matches if match]
     headers = dict(fields)
     if headers.get(b"warc-type", b"").lower() != b"response" or not _NEVER.isdisjoint(headers):
         return None
