@@ -21,6 +21,7 @@ from nearsame.cli.main import commands
 from nearsame.index.index import Index
 from nearsame.installation import install_command
 from nearsame.recipes.methods import MinHash
+from nearsame.service import lookups
 from tests.patience import PATIENCE, eventually
 
 READ, WRITE = "r" * 32, "w" * 32
@@ -136,6 +137,14 @@ def test_a_missing_package_says_its_install_line(index, package, monkeypatch):
     assert 2 == done.exit_code
     assert package in done.stderr
     assert install_command("serve") in done.stderr
+
+
+@pytest.mark.parametrize("store", ["sketch", "shingles", "text"])
+def test_an_index_of_given_bands_can_be_served(tmp_path, store):
+    """What a service does first is compare two texts, by its recipe."""
+    with Index.create(tmp_path / "seen.ns", method=MinHash(bands=20, rows=5), store=store) as index:
+        index.add(["one two three four five six", "one two three four five six seven"])
+        lookups.warm_up(index)
 
 
 def test_the_address_may_be_of_version_6(index):
