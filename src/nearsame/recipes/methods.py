@@ -162,14 +162,6 @@ class Containment(Shingled):
         """The floor is one."""
         return super().second if self.jaccard_floor is None else ("jaccard", self.jaccard_floor)
 
-    def require_alone(self, what: str) -> None:
-        """The floor is about the pairs of a run as well."""
-        super().require_alone(what)
-        if self.jaccard_floor is not None:
-            floor = float(self.jaccard_floor)
-            message = f"jaccard_floor={floor} is about the pairs of a run, and does nothing to {what}"
-            raise ConfigError(message, hint="Leave it out.")
-
     @rule
     def _floor_is_below(self) -> None:
         if self.jaccard_floor is not None and self.confirm is not None:

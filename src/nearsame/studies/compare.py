@@ -27,6 +27,7 @@ from nearsame.recipes.choices import MeasureName, MethodName
 from nearsame.recipes.counterparts import as_codes, as_sets
 from nearsame.recipes.given import Number
 from nearsame.recipes.methods import Cosine, Jaccard, Method, MinHash, Recipe, Shingling, SimHash, as_recipe
+from nearsame.shares import exactly
 from nearsame.stages.features.shingles import ShingleSets
 from nearsame.stages.features.token_spans import Placed, place
 from nearsame.stages.pairs import likeness, passages
@@ -95,6 +96,9 @@ def compare(  # noqa: PLR0913  (a keyword for each question)
     """
     given = Jaccard() if method is None else as_recipe(method)
     given.require_alone("two texts")
+    if given.second is not None:
+        message = f"jaccard_floor={exactly(given.second[1])} is about the pairs of a run, and does nothing to two texts"
+        raise ConfigError(message, hint="Leave it out.")
     if given.is_textless:
         message = f"method={given.name} compares what others have made of texts, and here are two texts"
         raise ConfigError(message, hint="Leave it out, or choose a method of texts, such as jaccard.")
