@@ -152,6 +152,7 @@ def _ends_waiting(request):
     signal.siginterrupt(signal.SIGINT, True)
 
 
+@pytest.mark.threaded
 @pytest.mark.usefixtures("_ends_waiting")
 def test_a_step_that_one_call_takes_long_for_is_not_waited_for(monkeypatch):
     """Compiled code hears no Ctrl-C: it runs in a thread of its own, which does nothing when it comes back."""
