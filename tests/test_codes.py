@@ -111,6 +111,20 @@ def test_numbers_of_more_than_64_bits_in_a_list_are_codes() -> None:
         ns.pairs([2**300, -1], method=ns.Codes(bits=512, k=1))
 
 
+@given(st.integers(1, 512), st.data())
+def test_large_numbers_that_do_not_fit_are_no_codes(bits: int, data: Any) -> None:
+    """Of the shorter and of the longer type, from both ends of what fits."""
+    kind, digits = data.draw(st.sampled_from([(pa.decimal128(38), 38), (pa.decimal256(76), 76)]))
+    ends = [end for end in (0, 2**bits, 2 ** (bits - 1), -(2 ** (bits - 1))) if abs(end) < 10**digits - 9]
+    near = st.sampled_from(ends).flatmap(lambda end: st.integers(end - 2, end + 2))
+    values = data.draw(st.lists(st.none() | near | st.integers(1 - 10**digits, 10**digits - 1), max_size=6))
+    words, good = code_words(pa.array([5, *values, 7], kind).slice(1, len(values)), bits)
+    expected = [value if value is not None and -(2 ** (bits - 1)) <= value < 2**bits else None for value in values]
+    found = [sum(word << 64 * at for at, word in enumerate(row)) for row in words.tolist()]
+    assert good.tolist() == [value is not None for value in expected]
+    assert found == [(value or 0) % 2**bits for value in expected]
+
+
 def test_a_text_among_numbers_is_one_bad_record(tmp_path: Path) -> None:
     """JSON has both: the numbers are codes, and what is none is skipped."""
     path = tmp_path / "codes.jsonl"

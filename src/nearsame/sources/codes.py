@@ -287,13 +287,24 @@ def _of_numbers(column: pa.Array, bits: int, words: UInt64s) -> Mask:
 
 
 def _of_large_numbers(column: pa.Array, bits: int, words: UInt64s) -> Mask:
-    """Decimals without a point: numbers of more than 64 bits, or what databases have for unsigned ones."""
-    good = np.zeros(len(column), bool)
-    for row, value in enumerate(column.to_pylist()):
-        if value is not None and -(1 << bits - 1) <= (number := int(value)) < 1 << bits:
-            good[row] = True
-            words[row] = words_of(number & (1 << bits) - 1, bits)
-    return good
+    """Decimals without a point: numbers of more than 64 bits, or what databases have for unsigned ones.
+
+    They are stored as the words of a code are, in two's complement.
+    """
+    good, size, wide = _present(column), column.type.byte_width // 8, words.shape[1]
+    if not good.any():
+        return good
+    stored = np.frombuffer(column.buffers()[1], np.uint64).reshape(-1, size)[column.offset : column.offset + good.size]
+    is_negative = stored[:, -1:] >> np.uint64(_WORD - 1) == 1
+    sign = np.where(is_negative, np.uint64(2**_WORD - 1), np.uint64(0))
+    every = np.concatenate([stored, *[sign] * max(1, wide + 1 - size)], axis=1)
+    words[:] = every[:, :wide]
+    good &= (every[:, wide:] == sign).all(axis=1)
+    last = words[:, -1]
+    if rest := bits % _WORD:
+        good &= last >> np.uint64(rest) == sign[:, 0] >> np.uint64(rest)
+        last &= np.uint64((1 << rest) - 1)
+    return np.asarray(good & (~is_negative[:, 0] | (last >> np.uint64((bits - 1) % _WORD) == 1)))
 
 
 def _of_bytes(column: pa.Array, size: int, words: UInt64s) -> Mask:
