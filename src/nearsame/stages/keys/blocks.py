@@ -87,11 +87,13 @@ def plan(
         4
     """
     _check(codes.bits, k, num_blocks, header_blocks)
-    if num_blocks is None and header_blocks is None:
-        offers = choices(codes, k, costs=costs)
-    else:
-        offers = [_plan(codes, k, pair, costs) for pair in _given(codes.bits, k, num_blocks, header_blocks)]
-    return min(offers, key=lambda offer: offer.expected_seconds)
+    is_free = num_blocks is None and header_blocks is None
+    first, *others = _choices(codes.bits, k) if is_free else _given(codes.bits, k, num_blocks, header_blocks)
+    best = _plan(codes, k, first, costs)
+    for pair in others:
+        if _dealing(codes, pair, costs) < best.expected_seconds:  # else it takes longer, whatever it compares
+            best = min(best, _plan(codes, k, pair, costs), key=lambda offer: offer.expected_seconds)
+    return best
 
 
 def choices(codes: CodeCounts, k: int, *, costs: Costs = SEARCH) -> list[BlockPlan]:
@@ -102,12 +104,7 @@ def choices(codes: CodeCounts, k: int, *, costs: Costs = SEARCH) -> list[BlockPl
         [1, 4, 10, 20]
     """
     _check(codes.bits, k, None, None)
-    pairs = [(1, 0)]
-    for header_blocks in range(1, (1 if k == 0 else codes.bits - k) + 1):
-        if math.comb(header_blocks + k, k) > _MAX_TABLES:
-            break
-        pairs.append((header_blocks + k, header_blocks))
-    return [_plan(codes, k, pair, costs) for pair in pairs]
+    return [_plan(codes, k, pair, costs) for pair in _choices(codes.bits, k)]
 
 
 def tables(plan: BlockPlan) -> UInt64s:
@@ -141,6 +138,15 @@ def recall(plan: BlockPlan, distance: int) -> float:
     return found / math.comb(plan.bits, distance)
 
 
+def _choices(bits: int, k: int) -> Iterator[tuple[int, int]]:
+    """(number of blocks, of them in the header)."""
+    yield 1, 0
+    for header_blocks in range(1, (1 if k == 0 else bits - k) + 1):
+        if math.comb(header_blocks + k, k) > _MAX_TABLES:
+            return
+        yield header_blocks + k, header_blocks
+
+
 def _given(bits: int, k: int, num_blocks: int | None, header_blocks: int | None) -> Iterator[tuple[int, int]]:
     if num_blocks is None:
         yield (header_blocks or 0) + k, header_blocks or 0
@@ -157,19 +163,23 @@ def _plan(codes: CodeCounts, k: int, pair: tuple[int, int], costs: Costs) -> Blo
     all_pairs = codes.num_codes * codes.num_queries if codes.num_queries else math.comb(codes.num_codes, 2)
     agree = [float(2.0 ** -weights[start:stop].sum()) for start, stop in blocks]
     compared = all_pairs * _sum_of_products(agree, header_blocks)
-    num_tables = math.comb(num_blocks, header_blocks) if header_blocks else 0
-    seconds = (codes.num_codes + codes.num_queries) * num_tables * costs.deal_seconds
-    seconds += compared * costs.compare_seconds
+    seconds = _dealing(codes, pair, costs) + compared * costs.compare_seconds
     return BlockPlan(codes.bits, k, num_blocks, header_blocks, blocks, compared, seconds)
+
+
+def _dealing(codes: CodeCounts, pair: tuple[int, int], costs: Costs) -> float:
+    """The seconds of the tables alone."""
+    num_tables = math.comb(*pair) if pair[1] else 0
+    return (codes.num_codes + codes.num_queries) * num_tables * costs.deal_seconds
 
 
 def _sum_of_products(factors: list[float], size: int) -> float:
     """Of each choice of `size` factors the product, summed."""
-    sums = [1.0] + [0.0] * size
+    sums = np.zeros(size + 1)
+    sums[0] = 1.0
     for factor in factors:
-        for i in range(size, 0, -1):
-            sums[i] += sums[i - 1] * factor
-    return sums[size]
+        sums[1:] += sums[:-1] * factor
+    return float(sums[size])
 
 
 def _check(bits: int, k: int, num_blocks: int | None, header_blocks: int | None) -> None:
