@@ -107,6 +107,8 @@ def test_numbers_of_more_than_64_bits_in_a_list_are_codes() -> None:
     assert 2 == ns.pairs([1, 3, -1, 2**64 - 1], method=ns.Codes(k=1)).num_pairs
     assert 1 == ns.pairs([-1, 2**128 - 1, 5, None], method=ns.Codes(bits=128, k=0)).num_pairs
     assert 1 == ns.pairs([2**300, 2**300 + 1], method=ns.Codes(bits=512, k=1)).num_pairs
+    large, small = (pa.array(some, pa.decimal128(38)) for some in ([2**70, 7, None], [5, 4, 1]))
+    assert ([3, 2, None], [1, 0, 2]) == (ns.hamming(large, small).to_pylist(), ns.hamming(small, 4).to_pylist())
     with pytest.raises(ns.SourceError, match="up to 91 digits and negative ones"):
         ns.pairs([2**300, -1], method=ns.Codes(bits=512, k=1))
 

@@ -291,10 +291,11 @@ def _of_large_numbers(column: pa.Array, bits: int, words: UInt64s) -> Mask:
 
     They are stored as the words of a code are, in two's complement.
     """
-    good, size, wide = _present(column), column.type.byte_width // 8, words.shape[1]
+    good, width, wide = _present(column), column.type.byte_width, words.shape[1]
     if not good.any():
         return good
-    stored = np.frombuffer(column.buffers()[1], np.uint64).reshape(-1, size)[column.offset : column.offset + good.size]
+    size = width // 8
+    stored = np.frombuffer(column.buffers()[1], np.uint64, good.size * size, column.offset * width).reshape(-1, size)
     is_negative = stored[:, -1:] >> np.uint64(_WORD - 1) == 1
     sign = np.where(is_negative, np.uint64(2**_WORD - 1), np.uint64(0))
     every = np.concatenate([stored, *[sign] * max(1, wide + 1 - size)], axis=1)

@@ -5,6 +5,7 @@
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any, Unpack
 
@@ -172,12 +173,18 @@ def hamming(a: Any, b: Any) -> Any:
     single = [side for side in (a, b) if not _is_many(side)]
     if odd := [column.type for column in held if not is_codes(column.type)]:
         raise ConfigError(f"a column of {odd[0]} holds no codes", hint=_CODES)
-    if any(map(has_prefixes, held)):  # each tells its own length, or none
-        listed = _listed(*(column.to_pylist() if _is_many(side) else side for side, column in sides))
+    if any(has_prefixes(column) or pa.types.is_decimal(column.type) for column in held):  # each has its own length
+        listed = _listed(*(_values(column) if _is_many(side) else side for side, column in sides))
         return as_given(a if _is_many(a) else b, pa.chunked_array([pa.array(listed, pa.int32())]))
     bits = _common_length(held, single)
     one, other = (_words(column, bits) if _is_many(side) else _word(side, bits) for side, column in sides)
     return _row_by_row(a, b, columns, lambda x, y: distances(one[x], other[y]))
+
+
+def _values(column: pa.Array) -> list[Any]:
+    """Codes one by one; numbers as such, whatever holds them."""
+    values: list[Any] = column.to_pylist()
+    return [int(value) if isinstance(value, Decimal) else value for value in values]
 
 
 def _common_length(columns: Sequence[pa.Array], single: Sequence[Any]) -> int:
